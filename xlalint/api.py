@@ -1,0 +1,21 @@
+"""All that a rule may import."""
+
+from xlalint.facts.events import Certainty, Effect, Event, Facts, Heat, Place, Span
+from xlalint.findings.model import Check, Edit, Finding, Mode, Rule, Safety, Severity
+
+__all__ = [
+    "Certainty",
+    "Check",
+    "Edit",
+    "Effect",
+    "Event",
+    "Facts",
+    "Finding",
+    "Heat",
+    "Mode",
+    "Place",
+    "Rule",
+    "Safety",
+    "Severity",
+    "Span",
+]

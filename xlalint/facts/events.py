@@ -1,0 +1,159 @@
+"""What the engine hands to rules: events, each with its heat, its certainty and the chain of reasons.
+
+An event is one place in the source where something happens that can cost on XLA. Rules read events and
+judge them; they see neither trees nor files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import Enum, IntEnum
+
+import msgspec
+
+
+class Heat(IntEnum):
+    """How often a place runs; ordered, so that rules may compare."""
+
+    ONCE = 0
+    EPOCH = 1
+    AMORTISED = 2
+    """Inside a step, but behind ``step % k == 0`` or the like."""
+    STEP = 3
+    INNER = 4
+    """Several times a step."""
+
+
+class Certainty(IntEnum):
+    POSSIBLE = 0
+    LIKELY = 1
+    CERTAIN = 2
+
+
+class Place(Enum):
+    """Where in its step an event stands, as far as a step boundary is in sight."""
+
+    BEFORE_BOUNDARY = "before-boundary"
+    AFTER_BOUNDARY = "after-boundary"
+    """Nothing is pending on the device: a read here is a transfer and no more."""
+    UNKNOWN = "unknown"
+
+
+class Effect(Enum):
+    """What an event does. The names are those of the rules' subjects, one effect one subject."""
+
+    # host transfers
+    SCALAR_READ = "scalar-read"
+    COPY_TO_HOST = "copy-to-host"
+    VALUES_TO_LIST = "values-to-list"
+    NUMPY_OF_DEVICE = "numpy-of-device"
+    PRINTED = "printed"
+    LOGGED = "logged"
+    COMPARED_ON_HOST = "compared-on-host"
+    BUILTIN_OVER_TENSORS = "builtin-over-tensors"
+    TENSOR_AS_NUMBER = "tensor-as-number"
+    ZERO_DIM_INDEX = "zero-dim-index"
+    # control flow
+    BRANCH = "branch"
+    LOOP_TEST = "loop-test"
+    BOOLEAN_OPERATOR = "boolean-operator"
+    ASSERTION = "assertion"
+    FILTER = "filter"
+    # shapes
+    NONZERO = "nonzero"
+    BOOLEAN_INDEX = "boolean-index"
+    BOOLEAN_ASSIGN = "boolean-assign"
+    UNIQUE = "unique"
+    BINCOUNT = "bincount"
+    ONE_HOT = "one-hot"
+    REPEAT_INTERLEAVE = "repeat-interleave"
+    DATA_SIZED = "data-sized"
+    GROWING = "growing"
+    BAKED_NUMBER = "baked-number"
+    GRAPH_THROUGH_STEPS = "graph-through-steps"
+    # bucketing
+    PADDED_TO_LONGEST = "padded-to-longest"
+    VARYING_BATCH = "varying-batch"
+    SHORT_LAST_BATCH = "short-last-batch"
+    # mode and step
+    MODE_SWITCH = "mode-switch"
+    NO_BOUNDARY = "no-boundary"
+    BOUNDARY = "boundary"
+    UNSUPPORTED = "unsupported"
+    # debugging and profiling
+    BREAKPOINT = "breakpoint"
+    PROFILER_SERVER = "profiler-server"
+    TRACE_MISUSE = "trace-misuse"
+    CUDA_HABIT = "cuda-habit"
+    # lowering
+    CPU_FALLBACK = "cpu-fallback"
+
+
+class Span(msgspec.Struct, frozen=True, order=True):
+    """A range of source text: lines 1-based, columns 0-based in UTF-8 bytes, end exclusive (as in ``ast``)."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One link of the chain of reasons, from the source of the value through the calls to the site."""
+
+    path: str
+    span: Span
+    text: str
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True):
+    """One costly place.
+
+    ``spelling`` is the text of the site, ``operand`` that of the tensor it works on (both one line, shortened),
+    ``value`` the abstract value of the operand as ``reveal`` prints it, ``loop`` the loop that makes it hot
+    ("the loop over `loader`") or an empty string, ``guards`` the conditions it stands behind.
+    ``subject`` tells variants of one effect apart ("item", "float", "math", "format"; the op's name; the API's
+    name); ``detail`` is a remark from the knowledge table for the message.
+    """
+
+    effect: Effect
+    span: Span
+    scope: str
+    subject: str
+    spelling: str
+    operand: str
+    value: str
+    heat: Heat
+    certainty: Certainty
+    place: Place
+    loop: str
+    evaluation: bool
+    assumed_hot: bool
+    """No caller is in sight: that this runs in each step is an assumption."""
+    guards: tuple[str, ...]
+    why: tuple[Step, ...]
+    detail: str
+    form: str
+    """Syntactic surroundings that a fix depends on, e.g. "accumulated", "both-arms-assign", "summed"."""
+    backward_only: bool
+    uses_xla: bool
+    """torch_xla is used by the file, an importer or its entry point, or the configuration says so."""
+
+
+class Facts:
+    """All events of one file, and nothing else."""
+
+    def __init__(self, path: str, events: Iterable[Event]) -> None:
+        self.path = path
+        self._by_effect: dict[Effect, list[Event]] = {}
+        for event in events:
+            self._by_effect.setdefault(event.effect, []).append(event)
+
+    def events(self, *effects: Effect) -> Iterator[Event]:
+        """All events with one of ``effects``, however seldom they run."""
+        for effect in effects:
+            yield from self._by_effect.get(effect, ())
+
+    def hot(self, *effects: Effect) -> Iterator[Event]:
+        """The events with one of ``effects`` that run in every step."""
+        return (event for event in self.events(*effects) if event.heat >= Heat.STEP)

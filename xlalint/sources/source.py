@@ -1,0 +1,21 @@
+"""The text of one file, decoded."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Source(msgspec.Struct, frozen=True):
+    """``path`` as shown to the user; ``text`` decoded, newlines as in the file, without a byte order mark."""
+
+    path: str
+    text: str
+    encoding: str
+
+    def lines(self) -> list[str]:
+        """Lines as the tokenizer counts them: only LF, CRLF and CR end a line, a form feed does not."""
+        return self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+class Unreadable(Exception):
+    """A file that can't be linted. The message is one line, without the path."""
