@@ -1,0 +1,69 @@
+"""What the linter's process and the device worker say to each other: framed msgpack over pipes."""
+
+from __future__ import annotations
+
+from typing import BinaryIO, TypeVar
+
+import msgspec
+
+from xlalint.findings.model import Mode
+
+_LENGTH_BYTES = 8
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """Run one program in a fresh process."""
+
+    text: str
+    """A module with ``def run(steps: int)``."""
+    steps: int
+    mode: Mode
+    seconds: float = 60.0
+    """Wall time before the program and all that it started are killed."""
+    data_bytes: int = 4 << 30
+    """RLIMIT_DATA. Not RLIMIT_AS: importing torch_xla alone maps 5 GB."""
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """Why a program gave no figures: the exception's type, its message, and the program's line (0 if none)."""
+
+    type: str
+    message: str
+    line: int
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What one run left: totals of every metric at the end of the run."""
+
+    totals: dict[str, float] = {}
+    fallback_ops: tuple[str, ...] = ()
+    failure: Failure | None = None
+    output: str = ""
+    """The end of what the program wrote to stdout and stderr."""
+
+
+class Versions(msgspec.Struct, frozen=True):
+    """The first thing a worker says: what the figures were measured on."""
+
+    torch: str
+    torch_xla: str
+    device: str
+
+
+_Message = TypeVar("_Message")
+
+
+def write(stream: BinaryIO, message: msgspec.Struct) -> None:
+    body = msgspec.msgpack.encode(message)
+    stream.write(len(body).to_bytes(_LENGTH_BYTES, "little") + body)
+    stream.flush()
+
+
+def read(stream: BinaryIO, kind: type[_Message]) -> _Message | None:
+    """The next message, or None where the other side is gone."""
+    head = stream.read(_LENGTH_BYTES)
+    if len(head) < _LENGTH_BYTES:
+        return None
+    size = int.from_bytes(head, "little")
+    body = stream.read(size)
+    return msgspec.msgpack.decode(body, type=kind) if len(body) == size else None
