@@ -2,6 +2,7 @@
 
 from xlalint.facts.events import Certainty, Effect, Event, Facts, Heat, Place, Span
 from xlalint.findings.model import Check, Edit, Finding, Mode, Rule, Safety, Severity
+from xlalint.findings.wording import how_often
 
 __all__ = [
     "Certainty",
@@ -18,4 +19,5 @@ __all__ = [
     "Safety",
     "Severity",
     "Span",
+    "how_often",
 ]
