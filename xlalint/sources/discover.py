@@ -1,0 +1,168 @@
+"""Paths to files: folders are walked in sorted order, named files are taken as they are."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from xlalint.sources.ignored import (
+    Excludes,
+    ExcludesFor,
+    Pattern,
+    decided,
+    excluded_with_parents,
+    gitignore_above,
+    gitignore_in,
+    pattern_of,
+)
+from xlalint.sources.read import reason_of
+
+
+class Found(msgspec.Struct, frozen=True):
+    """One file to lint. ``shown`` is relative to the working directory, with ``/``; ``named`` by the user himself."""
+
+    path: str
+    shown: str
+    named: bool
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """A path that can't be linted, and why, in one line."""
+
+    shown: str
+    reason: str
+
+
+class Discovered(msgspec.Struct, frozen=True):
+    """``files`` sorted by path, each once; ``missing`` are named paths that are not there."""
+
+    files: tuple[Found, ...]
+    missing: tuple[str, ...]
+    refused: tuple[Refused, ...]
+
+
+def shown(path: str) -> str:
+    """A path as the user sees it: relative to the working directory, ``/`` as separator, always printable."""
+    try:
+        relative = os.path.relpath(path)
+    except ValueError:  # another drive
+        relative = path
+    # File names are bytes; what is no UTF-8 must neither crash the output nor make two names one.
+    return os.fsencode(relative).decode("utf-8", "backslashreplace").replace(os.sep, "/")
+
+
+def discover(paths: Iterable[Path], excludes_for: ExcludesFor) -> Discovered:
+    """All files that ``paths`` stand for. Symbolic links to folders are not followed below a named path."""
+    walk = _Walk(excludes_for)
+    for path in paths:
+        walk.take_named(os.path.abspath(path))
+    return walk.result()
+
+
+class _Walk:
+    """The state of one discovery."""
+
+    def __init__(self, excludes_for: ExcludesFor) -> None:
+        self._excludes_for = excludes_for
+        self._found: dict[str, Found] = {}
+        self._missing: list[str] = []
+        self._refused: dict[str, Refused] = {}
+        self._patterns: dict[Excludes, Pattern] = {}
+
+    def take_named(self, path: str) -> None:
+        try:
+            is_folder = os.path.isdir(path)
+            os.stat(path)
+        except (OSError, ValueError) as error:
+            gone = isinstance(error, OSError) and error.errno in (errno.ENOENT, errno.ENOTDIR)
+            self._missing.append(shown(path) if gone else f"{shown(path)} ({reason_of(error)})")
+            return
+        excludes = self._excludes_for(path if is_folder else os.path.dirname(path))
+        if excludes.force and excluded_with_parents(excludes, path):
+            return
+        if is_folder:
+            self._walk(path)
+        else:
+            self._found[path] = Found(path, shown(path), named=True)
+
+    def result(self) -> Discovered:
+        files = sorted(self._without_linked_twins(), key=lambda found: found.shown)
+        refused = sorted(self._refused.values(), key=lambda one: one.shown)
+        return Discovered(tuple(files), tuple(dict.fromkeys(self._missing)), tuple(refused))
+
+    def _walk(self, top: str) -> None:
+        above = gitignore_above(top)
+        # Who names an ignored folder wants what is in it.
+        if decided(above, top, True):
+            above = ()
+        waiting: list[tuple[str, tuple[Pattern, ...]]] = [(top, above)]
+        while waiting:
+            folder, outer = waiting.pop()
+            excludes = self._excludes_for(folder)
+            ignored = (*outer, *gitignore_in(folder)) if excludes.gitignore else ()
+            out = self._pattern(excludes)
+            for entry in self._entries(folder):
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if not is_folder and not entry.name.endswith(".py"):
+                    continue
+                if out(entry.path, is_folder) or (ignored and decided(ignored, entry.path, is_folder)):
+                    continue
+                if is_folder:
+                    waiting.append((entry.path, ignored))
+                else:
+                    self._take_entry(entry)
+
+    def _entries(self, folder: str) -> Sequence[os.DirEntry[str]]:
+        try:
+            with os.scandir(folder) as entries:
+                return sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            self._refuse(folder, reason_of(error))
+            return ()
+
+    def _take_entry(self, entry: os.DirEntry[str]) -> None:
+        try:
+            if entry.is_file():
+                self._found.setdefault(entry.path, Found(entry.path, shown(entry.path), named=False))
+            elif entry.is_dir():
+                return  # a link to a folder that is called like a module
+            elif entry.is_symlink():
+                os.stat(entry.path)
+                self._refuse(entry.path, "is not a regular file")
+            else:
+                self._refuse(entry.path, "is not a regular file")
+        except OSError as error:
+            self._refuse(entry.path, _broken_link(error))
+
+    def _refuse(self, path: str, reason: str) -> None:
+        self._refused[path] = Refused(shown(path), reason)
+
+    def _pattern(self, excludes: Excludes) -> Pattern:
+        if excludes not in self._patterns:
+            self._patterns[excludes] = pattern_of(excludes)
+        return self._patterns[excludes]
+
+    def _without_linked_twins(self) -> list[Found]:
+        """A link is dropped where its target is linted as well: one finding, not two."""
+        return [
+            found
+            for found in self._found.values()
+            if found.named
+            or not os.path.islink(found.path)
+            or not self._stands_elsewhere(found.path, os.path.realpath(found.path))
+        ]
+
+    def _stands_elsewhere(self, link: str, target: str) -> bool:
+        return target != link and target in self._found
+
+
+def _broken_link(error: OSError) -> str:
+    if error.errno == errno.ELOOP:
+        return "is a symbolic link that leads in a circle"
+    if error.errno in (errno.ENOENT, errno.ENOTDIR):
+        return "is a broken symbolic link"
+    return reason_of(error)

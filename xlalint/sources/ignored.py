@@ -1,0 +1,167 @@
+"""Which paths stay out: default folders, the user's patterns, and ``.gitignore`` files where they stand."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pathspec import GitIgnoreSpec
+
+DEFAULT_EXCLUDES = (
+    ".bzr",
+    ".direnv",
+    ".eggs",
+    ".git",
+    ".hg",
+    ".ipynb_checkpoints",
+    ".mypy_cache",
+    ".nox",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".svn",
+    ".tox",
+    ".venv",
+    ".vscode",
+    "__pycache__",
+    "__pypackages__",
+    "_build",
+    "build",
+    "dist",
+    "node_modules",
+    "site-packages",
+    "venv",
+)
+"""Names of files and folders that are passed over below the paths that the user names."""
+
+
+class Excludes(msgspec.Struct, frozen=True):
+    """What a configuration excludes: patterns as in ``.gitignore``, read from ``root`` (an absolute path)."""
+
+    root: str
+    patterns: tuple[str, ...] = DEFAULT_EXCLUDES
+    force: bool = False
+    """Whether the patterns hold for paths that are named explicitly too."""
+    gitignore: bool = True
+
+
+class ExcludesFor(Protocol):
+    """Gives what is excluded inside a folder (an absolute path)."""
+
+    def __call__(self, folder: str) -> Excludes: ...
+
+
+class Pattern(Protocol):
+    """Decides on one absolute path: True ignored, False kept in spite of outer patterns, None no opinion."""
+
+    def __call__(self, path: str, is_folder: bool) -> bool | None: ...
+
+
+def pattern_of(excludes: Excludes) -> Pattern:
+    """One decision from plain names (a set look-up) and globs (pathspec, imported only when there is one)."""
+    names = frozenset(p for p in excludes.patterns if not set(p) & set("*?[]!/\\#"))
+    globs = [p for p in excludes.patterns if p not in names]
+    by_glob = _by_spec(excludes.root, globs) if globs else None
+
+    def decide(path: str, is_folder: bool) -> bool | None:
+        if os.path.basename(path) in names:
+            return True
+        return by_glob(path, is_folder) if by_glob is not None else None
+
+    return decide
+
+
+def excluded_with_parents(excludes: Excludes, path: str) -> bool:
+    """Whether ``path`` or a folder that holds it, below the root of the configuration, is excluded."""
+    decide = pattern_of(excludes)
+    inside = _relative(excludes.root, path)
+    if inside is None:
+        return bool(decide(path, False))
+    parts = inside.split("/")
+    current = excludes.root
+    for number, part in enumerate(parts, 1):
+        current = os.path.join(current, part)
+        if decide(current, number < len(parts)):
+            return True
+    return False
+
+
+def gitignore_in(folder: str) -> tuple[Pattern, ...]:
+    """The patterns that stand in a folder: its ``.gitignore`` and, at the top of a repository, ``info/exclude``."""
+    found: list[Pattern] = []
+    for name in (os.path.join(".git", "info", "exclude"), ".gitignore"):
+        path = os.path.join(folder, name)
+        # A FIFO or a folder of this name would block or raise.
+        if not os.path.isfile(path):
+            continue
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                lines = file.read().splitlines()
+        except OSError:
+            continue
+        if any(line.strip() and not line.startswith("#") for line in lines):
+            found.append(_by_spec(folder, lines))
+    return tuple(found)
+
+
+def gitignore_above(folder: str) -> tuple[Pattern, ...]:
+    """The patterns of the enclosing git repository above ``folder``, outermost first; empty outside of one."""
+    above: list[tuple[Pattern, ...]] = []
+    inside = folder
+    while not os.path.exists(os.path.join(inside, ".git")):
+        parent = os.path.dirname(inside)
+        if parent == inside:
+            return ()
+        above.append(gitignore_in(parent))
+        inside = parent
+    return tuple(pattern for patterns in reversed(above) for pattern in patterns)
+
+
+def decided(patterns: Sequence[Pattern], path: str, is_folder: bool) -> bool:
+    """Whether the innermost pattern that has an opinion ignores ``path``."""
+    for pattern in reversed(patterns):
+        verdict = pattern(path, is_folder)
+        if verdict is not None:
+            return verdict
+    return False
+
+
+def _by_spec(root: str, lines: Sequence[str]) -> Pattern:
+    from pathspec import GitIgnoreSpec
+
+    spec = _spec(GitIgnoreSpec, lines)
+
+    def decide(path: str, is_folder: bool) -> bool | None:
+        inside = _relative(root, path)
+        if inside is None:
+            return None
+        return spec.check_file(inside + "/" if is_folder else inside).include
+
+    return decide
+
+
+def _spec(kind: type[GitIgnoreSpec], lines: Sequence[str]) -> GitIgnoreSpec:
+    try:
+        return kind.from_lines(lines)
+    except ValueError:
+        # One line that is no pattern must not take the others with it.
+        return kind.from_lines([line for line in lines if _is_pattern(kind, line)])
+
+
+def _is_pattern(kind: type[GitIgnoreSpec], line: str) -> bool:
+    try:
+        kind.from_lines([line])
+    except ValueError:
+        return False
+    return True
+
+
+def _relative(root: str, path: str) -> str | None:
+    prefix = root.rstrip(os.sep) + os.sep
+    if not path.startswith(prefix):
+        return None
+    return path[len(prefix) :].replace(os.sep, "/")
