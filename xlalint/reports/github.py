@@ -1,0 +1,39 @@
+"""Workflow commands: GitHub Actions turns each line into an annotation."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from xlalint.findings.model import Diagnostic, Report, Severity
+from xlalint.reports.context import ReportContext, shown
+
+_COMMANDS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+
+
+def render(report: Report, context: ReportContext) -> str:
+    return "".join(f"{_command(diagnostic)}\n" for diagnostic in shown(report, context))
+
+
+def _command(diagnostic: Diagnostic) -> str:
+    at = diagnostic.at
+    properties: dict[str, object] = {"file": diagnostic.path, "line": at.line}
+    # The runner takes columns only where a range starts and ends on one line, and drops them elsewhere.
+    if at.line == at.end_line:
+        properties |= {"col": at.column, "endLine": at.end_line, "endColumn": at.end_column}
+    else:
+        properties["endLine"] = at.end_line
+    properties["title"] = f"xlalint ({diagnostic.code} {diagnostic.name})"
+    listed = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items())
+    # The job's log shows the message without its place.
+    text = f"{diagnostic.path}:{at.line}:{at.column}: {diagnostic.code} {diagnostic.message}"
+    if diagnostic.help:
+        text += f"\nhelp: {diagnostic.help}"
+    return f"::{_COMMANDS[diagnostic.severity]} {listed}::{_data(text)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

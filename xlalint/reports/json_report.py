@@ -1,0 +1,70 @@
+"""The report for programs: one JSON object, described by ``docs/findings.schema.json``."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from xlalint.findings.model import Diagnostic, Fix, Mode, Position, Report
+from xlalint.reports.context import ReportContext, shown
+
+SCHEMA_VERSION: Final = 1
+
+
+def render(report: Report, context: ReportContext) -> str:
+    diagnostics = shown(report, context)
+    document = {
+        "schema_version": SCHEMA_VERSION,
+        "tool": {"name": "xlalint", "version": context.version},
+        "findings": [_finding(diagnostic) for diagnostic in diagnostics],
+        "skipped": [{"path": skipped.path, "reason": skipped.reason} for skipped in report.skipped],
+        "summary": _summary(report, diagnostics),
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _summary(report: Report, diagnostics: Sequence[Diagnostic]) -> dict[str, object]:
+    by_code = Counter(diagnostic.code for diagnostic in diagnostics)
+    return {
+        "files": report.files,
+        "findings": len(diagnostics),
+        "by_code": {code: by_code[code] for code in sorted(by_code)},
+        "seconds": round(report.seconds, 3),
+    }
+
+
+def _finding(diagnostic: Diagnostic) -> dict[str, object]:
+    return {
+        "path": diagnostic.path,
+        **_range(diagnostic.at),
+        "code": diagnostic.code,
+        "name": diagnostic.name,
+        "family": diagnostic.family,
+        "severity": diagnostic.severity.name.lower(),
+        "certainty": diagnostic.certainty.name.lower(),
+        "heat": diagnostic.heat.name.lower(),
+        "modes": [mode.value for mode in Mode if mode in diagnostic.modes],
+        "message": diagnostic.message,
+        "help": diagnostic.help,
+        "why": [
+            {"path": reason.path, "line": reason.line, "column": reason.column, "text": reason.text}
+            for reason in diagnostic.why
+        ],
+        "fix": None if diagnostic.fix is None else _fix(diagnostic.fix),
+        "fingerprint": diagnostic.fingerprint,
+        "evidence": None,
+    }
+
+
+def _fix(fix: Fix) -> dict[str, object]:
+    return {
+        "title": fix.title,
+        "safety": fix.safety.value,
+        "edits": [{**_range(edit.at), "content": edit.content} for edit in fix.edits],
+    }
+
+
+def _range(at: Position) -> dict[str, int]:
+    return {"line": at.line, "column": at.column, "end_line": at.end_line, "end_column": at.end_column}

@@ -1,0 +1,31 @@
+"""The last line of a text report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from xlalint.findings.model import Diagnostic, Report, Severity
+
+
+def summary_line(report: Report, diagnostics: Sequence[Diagnostic]) -> str:
+    """What was found and in how many files, in one sentence."""
+    skipped = len(report.skipped)
+    if not report.files:
+        return f"No files checked ({skipped} skipped)." if skipped else "No files checked."
+    aside = f", {skipped} skipped" if skipped else ""
+    checked = f"{plural(report.files, 'file')} checked"
+    if not diagnostics:
+        return f"All clear: {checked}{aside}."
+    places = plural(len({diagnostic.path for diagnostic in diagnostics}), "file")
+    return f"Found {_by_severity(diagnostics)} in {places} ({checked}{aside})."
+
+
+def _by_severity(diagnostics: Sequence[Diagnostic]) -> str:
+    counts = Counter(diagnostic.severity for diagnostic in diagnostics)
+    parts = [plural(counts[severity], severity.name.lower()) for severity in reversed(Severity) if counts[severity]]
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

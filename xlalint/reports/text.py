@@ -1,0 +1,89 @@
+"""The full report for people: message, code frame, the chain of reasons, help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+import msgspec
+
+from xlalint.facts.events import Certainty
+from xlalint.findings.model import Diagnostic, Position, Report, Safety
+from xlalint.reports.context import ReportContext, shown
+from xlalint.reports.summary import summary_line
+from xlalint.reports.terminal import Style, columns, painted, severity_style, shown_text
+
+# A line of generated code can be megabytes long: this much of it is shown, with some text before the caret.
+_MOST_CHARACTERS = 200
+_LEAD_IN = 60
+
+
+def render(report: Report, context: ReportContext) -> str:
+    diagnostics = shown(report, context)
+    # Findings come file by file: one text at hand is enough.
+    context = msgspec.structs.replace(context, sources=lru_cache(maxsize=1)(context.sources))
+    blocks = ["\n".join(_block(diagnostic, context)) for diagnostic in diagnostics]
+    if not context.quiet:
+        blocks.append(painted(summary_line(report, diagnostics), Style.BOLD, context.color))
+    return "\n\n".join(blocks) + "\n" if blocks else ""
+
+
+def _block(diagnostic: Diagnostic, context: ReportContext) -> Iterator[str]:
+    color = context.color
+    gutter = len(str(diagnostic.at.line))
+    yield _headline(diagnostic, color)
+    place = f"{shown_text(diagnostic.path)}:{diagnostic.at.line}:{diagnostic.at.column}"
+    yield f"{' ' * gutter}{painted('-->', Style.GUTTER, color)} {place}"
+    yield from _frame(diagnostic, context)
+    for label, style, text in _remarks(diagnostic):
+        bullet = painted("=", Style.GUTTER, color)
+        yield f"{' ' * gutter} {bullet} {painted(label, style, color)}: {shown_text(text)}"
+
+
+def _headline(diagnostic: Diagnostic, color: bool) -> str:
+    severity = painted(diagnostic.severity.name.lower(), severity_style(diagnostic.severity), color)
+    rule = painted(f"{diagnostic.code} {diagnostic.name}", Style.BOLD, color)
+    doubt = " (possible)" if diagnostic.certainty is Certainty.POSSIBLE else ""
+    return f"{severity}: {rule}{doubt}: {shown_text(diagnostic.message)}"
+
+
+def _remarks(diagnostic: Diagnostic) -> Iterator[tuple[str, Style, str]]:
+    for reason in diagnostic.why:
+        yield "note", Style.NOTE, f"{reason.path}:{reason.line}: {reason.text}"
+    if diagnostic.help:
+        yield "help", Style.HELP, diagnostic.help
+    if diagnostic.fix is not None:
+        caution = " (unsafe: read it before you keep it)" if diagnostic.fix.safety is Safety.UNSAFE else ""
+        yield "fix", Style.HELP, diagnostic.fix.title + caution
+    if diagnostic.suppressed is not None:
+        yield "note", Style.NOTE, f"suppressed by `{diagnostic.suppressed}`"
+
+
+def _frame(diagnostic: Diagnostic, context: ReportContext) -> Iterator[str]:
+    lines = context.sources(diagnostic.path)
+    if lines is None or not 1 <= diagnostic.at.line <= len(lines):
+        return
+    code, carets = _marked(lines[diagnostic.at.line - 1], diagnostic.at)
+    number = str(diagnostic.at.line)
+    edge = painted(f"{' ' * len(number)} |", Style.GUTTER, context.color)
+    indent = len(carets) - len(carets.lstrip())
+    marks = " " * indent + painted(carets.lstrip(), severity_style(diagnostic.severity), context.color)
+    yield edge
+    yield f"{painted(f'{number} |', Style.GUTTER, context.color)} {code}"
+    yield f"{edge} {marks}"
+    yield edge
+
+
+def _marked(line: str, at: Position) -> tuple[str, str]:
+    """The line as shown, and the line of carets under it; of a finding over several lines the first is marked."""
+    line = line.rstrip()
+    start = min(at.column - 1, len(line))
+    end = len(line) if at.end_line > at.line else min(at.end_column - 1, len(line))
+    first = max(0, start - _LEAD_IN) if len(line) > _MOST_CHARACTERS else 0
+    part = line[first : first + _MOST_CHARACTERS]
+    text, starts = columns(part)
+    left = starts[start - first]
+    right = starts[min(end - first, len(part))]
+    before = "…" if first else ""
+    after = "…" if first + len(part) < len(line) else ""
+    return before + text + after, " " * (left + len(before)) + "^" * max(1, right - left)
