@@ -1,4 +1,4 @@
-"""The pipeline of ``padding_pipeline_costly.py``, mended: a batch is padded to one of three lengths, so three graphs do.
+"""The pipeline of ``padding_pipeline_costly.py``, mended: batches are padded to three lengths, so three graphs do.
 
 Run with ``PJRT_DEVICE=CPU python padding_pipeline_mended.py``.
 """

@@ -11,7 +11,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 EPOCHS = 2
-STEPS = 4
+STEPS = 2  # random data: enough to see what a step costs
 BATCH = 16
 
 
@@ -59,7 +59,7 @@ def main() -> None:
     device = torch_xla.device()
     data = random_images(BATCH * STEPS)
     model = Classifier().to(device)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     train(model, DataLoader(data, batch_size=BATCH, shuffle=True, drop_last=True), optimizer, device)
 
 
