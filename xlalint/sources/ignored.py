@@ -65,12 +65,27 @@ def pattern_of(excludes: Excludes) -> Pattern:
     """One decision from plain names (a set look-up) and globs (pathspec, imported only when there is one)."""
     names = frozenset(p for p in excludes.patterns if not set(p) & set("*?[]!/\\#"))
     globs = [p for p in excludes.patterns if p not in names]
-    by_glob = _by_spec(excludes.root, globs) if globs else None
+    by_glob = globs_pattern(excludes.root, globs) if globs else None
 
     def decide(path: str, is_folder: bool) -> bool | None:
         if os.path.basename(path) in names:
             return True
         return by_glob(path, is_folder) if by_glob is not None else None
+
+    return decide
+
+
+def globs_pattern(root: str, lines: Sequence[str]) -> Pattern:
+    """Patterns as in ``.gitignore``, read from the folder ``root`` (absolute)."""
+    from pathspec import GitIgnoreSpec
+
+    spec = _spec(GitIgnoreSpec, lines)
+
+    def decide(path: str, is_folder: bool) -> bool | None:
+        inside = _relative(root, path)
+        if inside is None:
+            return None
+        return spec.check_file(inside + "/" if is_folder else inside).include
 
     return decide
 
@@ -104,7 +119,7 @@ def gitignore_in(folder: str) -> tuple[Pattern, ...]:
         except OSError:
             continue
         if any(line.strip() and not line.startswith("#") for line in lines):
-            found.append(_by_spec(folder, lines))
+            found.append(globs_pattern(folder, lines))
     return tuple(found)
 
 
@@ -128,20 +143,6 @@ def decided(patterns: Sequence[Pattern], path: str, is_folder: bool) -> bool:
         if verdict is not None:
             return verdict
     return False
-
-
-def _by_spec(root: str, lines: Sequence[str]) -> Pattern:
-    from pathspec import GitIgnoreSpec
-
-    spec = _spec(GitIgnoreSpec, lines)
-
-    def decide(path: str, is_folder: bool) -> bool | None:
-        inside = _relative(root, path)
-        if inside is None:
-            return None
-        return spec.check_file(inside + "/" if is_folder else inside).include
-
-    return decide
 
 
 def _spec(kind: type[GitIgnoreSpec], lines: Sequence[str]) -> GitIgnoreSpec:

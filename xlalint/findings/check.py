@@ -1,0 +1,266 @@
+"""Facts and rules in, diagnostics of one file: judged, placed, numbered, silenced, sorted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+
+import msgspec
+
+from xlalint.facts.events import Certainty, Event, Facts, Heat, Span, Step
+from xlalint.findings.fingerprint import fingerprints
+from xlalint.findings.model import Diagnostic, Edit, Finding, Fix, Mode, Position, Reason, Rule, Severity
+from xlalint.findings.registry import Loaded
+from xlalint.findings.selection import FileIgnores, counts_in, covers, is_selected, severity_of
+from xlalint.findings.settings import Configuration
+from xlalint.findings.suppression import UNUSED, Directive, Suppressions
+from xlalint.sources.layout import Layout, Statement
+from xlalint.sources.source import Source
+
+Lines = Sequence[str]
+Anchor = Callable[[Lines, Span], "Position | None"]
+"""The exact place of a span; None if there is no such node, and then the finding is dropped."""
+TextEdits = Callable[[Edit, Source], "Fix | None"]
+LinesOf = Callable[[str], "Lines | None"]
+"""The lines of another file of the chain of reasons, by its path, for its columns."""
+StatementAt = Callable[[int], Statement]
+"""The statement that holds a line."""
+
+
+class RuleError(Exception):
+    """A rule raised: a bug in the rule. One line."""
+
+
+class Tools(msgspec.Struct, frozen=True):
+    """What later stages lend. Without them spans are only converted, and nothing is fixed."""
+
+    anchor: Anchor | None = None
+    text_edits: TextEdits | None = None
+    lines_of: LinesOf | None = None
+    statement_at: StatementAt | None = None
+
+
+class Judge:
+    """The rules of one configuration; made once, asked for each file."""
+
+    def __init__(self, configuration: Configuration, rules: Sequence[Loaded]) -> None:
+        settings = configuration.settings
+        self._configuration = configuration
+        self._rules = tuple(rules)
+        self._active = [one for one in rules if is_selected(one.rule, configuration) and counts_in(one.rule, settings)]
+        self._ignores = FileIgnores(configuration)
+        self._reports_unused = is_selected(UNUSED, configuration)
+        self._least = Certainty[settings.min_certainty.upper()]
+
+    def __reduce__(self) -> tuple[type[Judge], tuple[Configuration, tuple[Loaded, ...]]]:
+        # Patterns are compiled and can't be sent to another process.
+        return (Judge, (self._configuration, self._rules))
+
+    def check(self, source: Source, facts: Facts, tools: Tools | None = None) -> list[Diagnostic]:
+        """All diagnostics of one file, suppressed ones marked. Raises ``RuleError``."""
+        ignored = self._ignores.of(source.path)
+        draft = _Draft(source, tools or Tools())
+        active = [one for one in self._active if not covers(ignored, one.rule)]
+        placed = sorted(self._placed(active, facts, draft), key=_order)
+        numbered = zip(placed, fingerprints(draft.names(placed)), strict=True)
+        kept = [(one, name) for one, name in _one_per_event(numbered) if one.finding.at.certainty >= self._least]
+        found = [self._diagnostic(one, name, draft) for one, name in kept]
+        if self._reports_unused and not covers(ignored, UNUSED):
+            known = [one.rule for one in self._rules]
+            found.extend(draft.unused_suppressions(known, [one.rule for one in active], self._level(UNUSED)))
+        return sorted(found, key=lambda one: (one.at, one.code))
+
+    def _placed(self, active: Iterable[Loaded], facts: Facts, draft: _Draft) -> Iterator[_Placed]:
+        for loaded in active:
+            for finding in _findings(loaded, facts):
+                if finding.rule.needs_xla and not finding.at.uses_xla:
+                    continue
+                at = draft.position(finding.span or finding.at.span)
+                if at is not None:
+                    yield _Placed(finding, at, draft.statement_at(at.line))
+
+    def _diagnostic(self, placed: _Placed, name: str, draft: _Draft) -> Diagnostic:
+        finding = placed.finding
+        rule, event = finding.rule, finding.at
+        return Diagnostic(
+            path=draft.source.path,
+            at=placed.at,
+            code=rule.code,
+            name=rule.name,
+            family=rule.family,
+            severity=self._severity(finding),
+            certainty=event.certainty,
+            heat=event.heat,
+            modes=tuple(mode for mode in Mode if mode in rule.modes),
+            message=finding.message,
+            help=finding.help,
+            why=(*draft.reasons(event, placed.at), *draft.also(placed)),
+            fix=draft.fix(finding.fix),
+            fingerprint=name,
+            suppressed=draft.suppressed(rule, placed.statement),
+        )
+
+    def _severity(self, finding: Finding) -> Severity:
+        level = self._level(finding.rule, finding.severity)
+        # What runs in evaluation only costs less often: one level lower.
+        return Severity(max(Severity.NOTE, level - 1)) if finding.at.evaluation else level
+
+    def _level(self, rule: Rule, own: Severity | None = None) -> Severity:
+        override = severity_of(rule, self._configuration.settings.severity)
+        if override is not None:
+            return Severity[override.upper()]
+        return own if own is not None else rule.severity
+
+
+def check_file(
+    source: Source, facts: Facts, configuration: Configuration, rules: Sequence[Loaded], tools: Tools | None = None
+) -> list[Diagnostic]:
+    """The diagnostics of one file; where there are many files, make one ``Judge`` for all. Raises ``RuleError``."""
+    return Judge(configuration, rules).check(source, facts, tools)
+
+
+class _Placed(msgspec.Struct, frozen=True):
+    finding: Finding
+    at: Position
+    statement: Statement
+    others: tuple[_Placed, ...] = ()
+    """Findings of other rules about the same event."""
+
+
+class _Draft:
+    """One file while its diagnostics are made. The text is scanned only if there is something to say of it."""
+
+    def __init__(self, source: Source, tools: Tools) -> None:
+        self.source = source
+        self._tools = tools
+        self._used: set[Directive] = set()
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self.source.lines()
+
+    @cached_property
+    def _layout(self) -> Layout:
+        return Layout("\n".join(self._lines))
+
+    @cached_property
+    def _suppressions(self) -> Suppressions:
+        return Suppressions(self.source.text, self._layout)
+
+    def position(self, span: Span) -> Position | None:
+        anchor = self._tools.anchor
+        return anchor(self._lines, span) if anchor is not None else position_of(self._lines, span)
+
+    def statement_at(self, line: int) -> Statement:
+        return (self._tools.statement_at or self._layout.statement_at)(line)
+
+    def names(self, placed: Iterable[_Placed]) -> list[tuple[str, str, str]]:
+        return [(one.finding.rule.code, one.finding.at.scope, one.statement.text) for one in placed]
+
+    def reasons(self, event: Event, at: Position) -> Iterator[Reason]:
+        for step in event.why:
+            yield self._reason(step)
+        here = (self.source.path, at.line, at.column)
+        for guard in event.guards:
+            yield Reason(*here, f"only where `{guard}`")
+        if event.assumed_hot:
+            yield Reason(*here, "no caller is in sight: that this runs in each step is an assumption")
+
+    def also(self, placed: _Placed) -> Iterator[Reason]:
+        for other in placed.others:
+            rule = other.finding.rule
+            yield Reason(self.source.path, other.at.line, other.at.column, f"this is {rule.code} {rule.name} too")
+
+    def fix(self, edit: Edit | None) -> Fix | None:
+        if edit is None or self._tools.text_edits is None:
+            return None
+        return self._tools.text_edits(edit, self.source)
+
+    def suppressed(self, rule: Rule, statement: Statement) -> str | None:
+        directive = self._suppressions.covering(rule, statement.first, statement.last)
+        if directive is None:
+            return None
+        self._used.add(directive)
+        return directive.text
+
+    def unused_suppressions(
+        self, rules: Sequence[Rule], active: Sequence[Rule], level: Severity
+    ) -> Iterator[Diagnostic]:
+        unused = self._suppressions.unused(self._used, rules, active)
+        rows = [(UNUSED.code, "", self._lines[one.line - 1]) for one in unused]
+        for directive, name in zip(unused, fingerprints(rows), strict=True):
+            end = directive.column + len(directive.text)
+            yield Diagnostic(
+                path=self.source.path,
+                at=Position(directive.line, directive.column, directive.line, end),
+                code=UNUSED.code,
+                name=UNUSED.name,
+                family=UNUSED.family,
+                severity=level,
+                certainty=Certainty.CERTAIN,
+                heat=Heat.ONCE,
+                modes=tuple(Mode),
+                message="this comment silences nothing",
+                help="remove it",
+                why=(),
+                fix=None,
+                fingerprint=name,
+            )
+
+    def _reason(self, step: Step) -> Reason:
+        lines: Lines | None = self._lines
+        if step.path != self.source.path:
+            lines = self._tools.lines_of(step.path) if self._tools.lines_of is not None else None
+        at = position_of(lines or (), step.span)
+        return Reason(step.path, at.line, at.column, step.text)
+
+
+def position_of(lines: Lines, span: Span) -> Position:
+    """A span as it is shown. Columns in lines that aren't there are taken for ASCII."""
+    return Position(
+        span.line,
+        _column(lines, span.line, span.column),
+        span.end_line,
+        _column(lines, span.end_line, span.end_column),
+    )
+
+
+def _column(lines: Lines, line: int, offset: int) -> int:
+    text = lines[line - 1] if 0 < line <= len(lines) else ""
+    if text.isascii():
+        return offset + 1
+    return len(text.encode("utf-8", "surrogatepass")[:offset].decode("utf-8", "ignore")) + 1
+
+
+def _findings(loaded: Loaded, facts: Facts) -> Iterator[Finding]:
+    try:
+        yield from loaded.check(facts)
+    except Exception as error:
+        told = " ".join(str(error).split())
+        raise RuleError(f"rule {loaded.rule.code} failed: {type(error).__name__}: {told}") from error
+
+
+def _order(placed: _Placed) -> tuple[Position, int, str]:
+    """By place; at one place the gravest first."""
+    finding = placed.finding
+    level = finding.severity if finding.severity is not None else finding.rule.severity
+    return (placed.at, -level, finding.rule.code)
+
+
+def _one_per_event(numbered: Iterable[tuple[_Placed, str]]) -> list[tuple[_Placed, str]]:
+    """One event, one finding; the other rules that it touches are told in its reasons."""
+    first: dict[tuple[Span, object], int] = {}
+    kept: list[tuple[_Placed, str]] = []
+    for placed, name in numbered:
+        event = placed.finding.at
+        key = (event.span, event.effect)
+        if key not in first:
+            first[key] = len(kept)
+            kept.append((placed, name))
+            continue
+        leader, leader_name = kept[first[key]]
+        codes = {one.finding.rule.code for one in (leader, *leader.others)}
+        if placed.finding.rule.code not in codes:
+            grown = msgspec.structs.replace(leader, others=(*leader.others, placed))
+            kept[first[key]] = (grown, leader_name)
+    return kept

@@ -1,0 +1,122 @@
+"""Where settings come from: the nearest ``xlalint.toml``, or ``pyproject.toml`` with ``[tool.xlalint]``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+from xlalint.findings.settings import Configuration, ConfigurationError, defaults, settings_from
+from xlalint.sources.discover import shown
+from xlalint.sources.read import reason_of
+
+OWN = "xlalint.toml"
+SHARED = "pyproject.toml"
+_TABLE = "tool.xlalint"
+# Longest part of the parser's message that is repeated: a broken file can be one line of a megabyte.
+_MOST_CHARACTERS = 120
+
+Adjust = Callable[[Configuration], Configuration]
+
+
+class Configurations:
+    """The configuration of each folder: that of the nearest file upwards, looked up once a folder.
+
+    Files are not merged: the nearest says all. ``adjust`` lays the command line over what was found.
+    """
+
+    def __init__(self, adjust: Adjust | None = None, fixed: Configuration | None = None) -> None:
+        self._adjust = adjust or (lambda configuration: configuration)
+        self._fixed = self._adjust(fixed) if fixed is not None else None
+        self._found: dict[str, Configuration | None] = {}
+        self._default = self._adjust(defaults())
+
+    def of_folder(self, folder: str) -> Configuration:
+        """``folder`` is an absolute path. Raises ``ConfigurationError``."""
+        if self._fixed is not None:
+            return self._fixed
+        return self._upwards(folder) or self._default
+
+    def of_file(self, path: str) -> Configuration:
+        return self.of_folder(os.path.dirname(os.path.abspath(path)))
+
+    def _upwards(self, folder: str) -> Configuration | None:
+        passed: list[str] = []
+        found: Configuration | None = None
+        while folder not in self._found:
+            passed.append(folder)
+            found = configuration_in(folder)
+            parent = os.path.dirname(folder)
+            if found is not None or parent == folder:
+                found = self._adjust(found) if found is not None else None
+                break
+            folder = parent
+        else:
+            found = self._found[folder]
+        for one in passed:
+            self._found[one] = found
+        return found
+
+
+def configuration_in(folder: str) -> Configuration | None:
+    """The configuration that stands in ``folder``; a ``pyproject.toml`` without our table is none."""
+    own = os.path.join(folder, OWN)
+    if os.path.isfile(own):
+        return load(own)
+    shared = os.path.join(folder, SHARED)
+    if os.path.isfile(shared) and b"xlalint" in _bytes(shared):
+        table = _tool_table(_parsed(shared), shared)
+        if table is not None:
+            return _configuration(table, shared)
+    return None
+
+
+def load(path: str) -> Configuration:
+    """One file, ``pyproject.toml`` or of the form of ``xlalint.toml``. Raises ``ConfigurationError``."""
+    if not os.path.isfile(path):
+        raise ConfigurationError(f"{shown(path)}: no such configuration file")
+    document = _parsed(path)
+    if os.path.basename(path) == SHARED:
+        return _configuration(_tool_table(document, path) or {}, path)
+    table = _tool_table(document, path)
+    return _configuration(document if table is None else table, path)
+
+
+def _configuration(table: Mapping[str, Any], path: str) -> Configuration:
+    path = os.path.abspath(path)
+    return Configuration(settings_from(table, shown(path)), os.path.dirname(path), path)
+
+
+def _tool_table(document: Mapping[str, Any], path: str) -> Mapping[str, Any] | None:
+    tool = document.get("tool")
+    table = tool.get("xlalint") if isinstance(tool, Mapping) else None
+    if table is not None and not isinstance(table, Mapping):
+        raise ConfigurationError(f"{shown(path)}: `{_TABLE}`: expected a table, got {type(table).__name__}")
+    return table
+
+
+def _bytes(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise ConfigurationError(f"{shown(path)}: {reason_of(error)}") from error
+
+
+def _parsed(path: str) -> dict[str, Any]:
+    data = _bytes(path)
+    toml = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    try:
+        document: dict[str, Any] = toml.loads(data.decode("utf-8-sig").replace("\r\n", "\n"))
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{shown(path)}: is not valid UTF-8") from error
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError is a ValueError
+        raise ConfigurationError(f"{shown(path)}: {_shortened(str(error))}") from error
+    return document
+
+
+def _shortened(message: str) -> str:
+    line = " ".join(message.split())
+    return line if len(line) <= _MOST_CHARACTERS else line[:_MOST_CHARACTERS] + "…"

@@ -1,0 +1,164 @@
+"""What the user can set: the keys, their types and defaults. ``docs/configuration.md`` is the page of it."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from xlalint.sources.ignored import DEFAULT_EXCLUDES, Excludes
+from xlalint.sources.read import DEFAULT_LIMIT_MB
+
+ModeName = Literal["lazy", "dynamo", "eager", "all"]
+CertaintyName = Literal["possible", "likely", "certain"]
+SeverityName = Literal["note", "warning", "error"]
+
+_CHOICES = {
+    "mode": get_args(ModeName),
+    "min-certainty": get_args(CertaintyName),
+    "fail-on": get_args(SeverityName),
+    "severity": get_args(SeverityName),
+    "assume-xla": ("auto", "true", "false"),
+}
+# The words of TOML for those of the validator.
+_TYPES = {
+    "`object`": "a table",
+    "`array`": "an array",
+    "`str`": "a string",
+    "`int`": "an integer",
+    "`bool`": "a boolean",
+}
+
+
+class ConfigurationError(Exception):
+    """A setting that can't be used. The message is one line and names the file and the key."""
+
+
+class Hints(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
+    """Names of the user's own things, dotted (``pkg.data.Batches``) or as they are spelled where they are used."""
+
+    loaders: tuple[str, ...] = ()
+    """Classes and functions whose result yields batches: a loop over it is a step loop."""
+    step_functions: tuple[str, ...] = ()
+    """Functions that run once a step."""
+    boundaries: tuple[str, ...] = ()
+    """Functions that end the step on the device, as ``torch_xla.sync`` does."""
+    host_functions: tuple[str, ...] = ()
+    """Functions that only see host values, or are never called in a step: nothing in them is reported."""
+
+
+class Selectors(msgspec.Struct, frozen=True):
+    """Choices of rules of one origin: codes, prefixes, names, families or ``ALL``."""
+
+    select: tuple[str, ...] | None = None
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="kebab", forbid_unknown_fields=True):
+    """All settings of one file, with their defaults."""
+
+    select: tuple[str, ...] = ("ALL",)
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    per_file_ignores: dict[str, tuple[str, ...]] = {}
+    severity: dict[str, SeverityName] = {}
+    min_certainty: CertaintyName = "likely"
+    fail_on: SeverityName = "warning"
+    mode: ModeName = "lazy"
+    assume_xla: bool | Literal["auto"] = "auto"
+    torch_xla_version: str | None = None
+    plugins: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = DEFAULT_EXCLUDES
+    extend_exclude: tuple[str, ...] = ()
+    force_exclude: bool = False
+    respect_gitignore: bool = True
+    max_file_size: int = DEFAULT_LIMIT_MB
+    """In millions of bytes."""
+    jobs: int = 0
+    """Processes; 0: one for each core."""
+    hints: Hints = Hints()
+
+
+class Configuration(msgspec.Struct, frozen=True):
+    """Settings with their origin: ``file`` (None: the defaults) and the folder that its patterns start from.
+
+    ``command_line`` holds the choices of rules that were made on the command line: they beat those of the file.
+    """
+
+    settings: Settings
+    root: str
+    file: str | None = None
+    command_line: Selectors = Selectors()
+
+    def excludes(self) -> Excludes:
+        settings = self.settings
+        return Excludes(
+            root=self.root,
+            patterns=(*settings.exclude, *settings.extend_exclude),
+            force=settings.force_exclude,
+            gitignore=settings.respect_gitignore,
+        )
+
+    def with_command_line(self, changes: Mapping[str, Any], command_line: Selectors) -> Configuration:
+        """The same with ``changes`` to the settings (by attribute name). Raises ``ConfigurationError``."""
+        settings = msgspec.structs.replace(self.settings, **changes)
+        _check_numbers(settings, "the command line")
+        return Configuration(settings, self.root, self.file, command_line)
+
+
+def defaults(root: str | None = None) -> Configuration:
+    return Configuration(Settings(), root if root is not None else os.getcwd())
+
+
+def settings_from(table: Mapping[str, Any], origin: str) -> Settings:
+    """The settings of a configuration table. Raises ``ConfigurationError``; ``origin`` says whose table it is."""
+    _refuse_unknown(table, Settings, origin)
+    if isinstance(table.get("hints"), Mapping):
+        _refuse_unknown(table["hints"], Hints, f"{origin}, [hints]")
+    try:
+        settings = msgspec.convert(table, Settings)
+    except msgspec.ValidationError as error:
+        raise ConfigurationError(f"{origin}: {_told(str(error))}") from error
+    _check_numbers(settings, origin)
+    return settings
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """``; did you mean `x`?``, or, where nothing is like it, ``; the nearest is `x```."""
+    names = list(known)
+    close = difflib.get_close_matches(name, names, 1, 0.6)
+    if close:
+        return f"; did you mean `{close[0]}`?"
+    far = difflib.get_close_matches(name, names, 1, 0.0)
+    return f"; the nearest is `{far[0]}`" if far else ""
+
+
+def _refuse_unknown(table: Mapping[str, Any], kind: type[msgspec.Struct], origin: str) -> None:
+    known = kind.__struct_encode_fields__
+    for key in table:
+        if key not in known:
+            raise ConfigurationError(f"{origin}: unknown key `{key}`{nearest(key.replace('_', '-'), known)}")
+
+
+def _told(message: str) -> str:
+    """msgspec says "Expected `array`, got `int` - at `$.select`"."""
+    what, _, where = message.partition(" - at `$.")
+    key = where.rstrip("`")
+    choices = _CHOICES.get(key.removesuffix("[...]"))
+    if choices is not None and what.startswith("Invalid enum value"):
+        what = f"Expected one of {', '.join(choices)}, got {what.removeprefix('Invalid enum value ')}"
+    for word, replacement in _TYPES.items():
+        what = what.replace(word, replacement)
+    text = what[:1].lower() + what[1:]
+    return f"key `{key}`: {text}" if key else text
+
+
+def _check_numbers(settings: Settings, origin: str) -> None:
+    if settings.jobs < 0:
+        raise ConfigurationError(f"{origin}: key `jobs`: expected 0 or more, got {settings.jobs}")
+    if settings.max_file_size < 1:
+        raise ConfigurationError(f"{origin}: key `max-file-size`: expected 1 or more, got {settings.max_file_size}")
