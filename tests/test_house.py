@@ -1,0 +1,131 @@
+"""The house itself: what is shipped, what is imported when, and that its papers agree with it."""
+
+from __future__ import annotations
+
+import ast
+import importlib.metadata
+import importlib.resources
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+RULES = sorted((ROOT / "rules").glob("xla*.py"))
+PAPERS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+
+COSTLY = """\
+import torch_xla
+
+def train(model, loader, optimizer, criterion, device):
+    total = 0.0
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = criterion(model(x.to(device)), y.to(device))
+        loss.backward()
+        optimizer.step()
+        total += loss.item()
+        torch_xla.sync()
+    return total
+"""
+QUIET = "import torch\n\n\ndef double(x: torch.Tensor) -> torch.Tensor:\n    return x * 2\n"
+
+
+def loaded_after(code: str, where: Path) -> set[str]:
+    """Top-level modules that a fresh interpreter holds once ``code`` has run."""
+    report = "import sys, json; sys.stderr.write('MODULES' + json.dumps(sorted({m.split('.')[0] for m in sys.modules})))"
+    command = [sys.executable, "-c", f"{code}\n{report}"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=where)
+    assert "MODULES" in run.stderr, run.stderr
+    return set(json.loads(run.stderr.rpartition("MODULES")[2]))
+
+
+def lint(arguments: list[str]) -> str:
+    """Code that runs the command in the same process, without processes of its own."""
+    return f"from xlalint.cli import main\ntry:\n    main({['check', '--jobs', '1', *arguments]!r})\nexcept SystemExit:\n    pass"
+
+
+def test_the_command_is_imported_without_the_heavy_parts(tmp_path: Path) -> None:
+    loaded = loaded_after("import xlalint.cli", tmp_path)
+    assert "xlalint" in loaded
+    assert loaded & {"torch", "torch_xla", "numpy", "libcst", "sarif_om"} == set()
+
+
+def test_a_file_without_findings_never_pays_for_libcst(tmp_path: Path) -> None:
+    (tmp_path / "quiet.py").write_text(QUIET, encoding="utf-8")
+    loaded = loaded_after(lint(["quiet.py"]), tmp_path)
+    assert loaded & {"torch", "torch_xla", "numpy", "libcst", "sarif_om"} == set()
+
+
+def test_a_file_with_findings_is_linted_without_torch_and_sarif(tmp_path: Path) -> None:
+    (tmp_path / "costly.py").write_text(COSTLY, encoding="utf-8")
+    loaded = loaded_after(lint(["--output-format", "json", "costly.py"]), tmp_path)
+    assert "libcst" in loaded
+    assert loaded & {"torch", "torch_xla", "numpy", "sarif_om"} == set()
+
+
+def test_every_package_is_shipped() -> None:
+    folders = {path.parent.relative_to(ROOT) for path in (ROOT / "xlalint").rglob("*.py")}
+    packages = {".".join(folder.parts) for folder in folders} | {"xlalint.rules"}
+    assert packages == set(PROJECT["tool"]["setuptools"]["packages"])
+
+
+def test_every_data_file_is_shipped() -> None:
+    data = PROJECT["tool"]["setuptools"]["package-data"]
+    folders = {"rules": "xlalint.rules"}
+    for path in [*(ROOT / "xlalint").rglob("*"), *(ROOT / "rules").glob("*")]:
+        if path.is_dir() or path.suffix in (".py", ".pyc"):
+            continue
+        folder = ".".join(path.parent.relative_to(ROOT).parts)
+        patterns = data.get(folders.get(folder, folder), [])
+        assert any(path.match(pattern) for pattern in patterns), f"{path.relative_to(ROOT)} would be left out"
+
+
+def test_the_installed_rules_are_those_of_the_folder() -> None:
+    installed = {entry.name for entry in importlib.resources.files("xlalint.rules").iterdir()}
+    assert RULES
+    assert {path.name for path in RULES} | {path.with_suffix(".md").name for path in RULES} <= installed
+
+
+@pytest.mark.parametrize("path", RULES, ids=lambda path: path.stem)
+def test_a_rule_sees_nothing_but_the_api(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    seen = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    seen |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    assert seen <= {"__future__", "collections.abc", "re", "typing", "xlalint.api"}
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    assert importlib.metadata.version("xlalint") == PROJECT["project"]["version"]
+
+
+def test_ci_runs_the_commands_of_the_readme() -> None:
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "pip install . && xlalint examples" in README
+    assert "pip install '.[dev]' && pytest" in README
+    assert re.search(r"^pip install -q '\.\[dev\]'$", script, re.MULTILINE)
+    assert re.search(r"^pytest$", script, re.MULTILINE)
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+
+
+@pytest.mark.parametrize("path", PAPERS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_between_papers_lead_somewhere(path: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", path.read_text(encoding="utf-8"))
+    inner = [link for link in links if "://" not in link]
+    assert [link for link in inner if not (path.parent / link).exists()] == []
+
+
+def test_the_changelog_names_what_comes_next_and_what_was() -> None:
+    headings = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert headings[0] == "Unreleased"
