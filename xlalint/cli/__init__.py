@@ -1,0 +1,5 @@
+"""The command line: options and calls only. Imports little; each command imports what it needs when it runs."""
+
+from xlalint.cli.entry import main
+
+__all__ = ["main"]

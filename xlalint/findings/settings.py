@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from xlalint.sources.ignored import DEFAULT_EXCLUDES, Excludes
+from xlalint.sources.ignored import DEFAULT_EXCLUDES, Excludes, Globs
 from xlalint.sources.read import DEFAULT_LIMIT_MB
 
 ModeName = Literal["lazy", "dynamo", "eager", "all"]
@@ -58,6 +58,13 @@ class Selectors(msgspec.Struct, frozen=True):
     ignore: tuple[str, ...] = ()
 
 
+class CommandLine(Selectors, frozen=True):
+    """What the command line chooses beside the settings that it replaces."""
+
+    exclude: tuple[str, ...] | None = None
+    extend_exclude: tuple[str, ...] = ()
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="kebab", forbid_unknown_fields=True):
     """All settings of one file, with their defaults."""
 
@@ -86,24 +93,27 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="kebab", forbid
 class Configuration(msgspec.Struct, frozen=True):
     """Settings with their origin: ``file`` (None: the defaults) and the folder that its patterns start from.
 
-    ``command_line`` holds the choices of rules that were made on the command line: they beat those of the file.
+    ``command_line`` holds the choices made there: they beat those of the file, and their patterns start from the
+    working directory.
     """
 
     settings: Settings
     root: str
     file: str | None = None
-    command_line: Selectors = Selectors()
+    command_line: CommandLine = CommandLine()
 
     def excludes(self) -> Excludes:
-        settings = self.settings
-        return Excludes(
-            root=self.root,
-            patterns=(*settings.exclude, *settings.extend_exclude),
-            force=settings.force_exclude,
-            gitignore=settings.respect_gitignore,
-        )
+        settings, line = self.settings, self.command_line
+        here = os.getcwd()
+        if line.exclude is not None:
+            globs: tuple[Globs, ...] = (Globs(here, (*line.exclude, *line.extend_exclude)),)
+        else:
+            globs = (Globs(self.root, (*settings.exclude, *settings.extend_exclude)),)
+            if line.extend_exclude:
+                globs = (*globs, Globs(here, line.extend_exclude))
+        return Excludes(globs, force=settings.force_exclude, gitignore=settings.respect_gitignore)
 
-    def with_command_line(self, changes: Mapping[str, Any], command_line: Selectors) -> Configuration:
+    def with_command_line(self, changes: Mapping[str, Any], command_line: CommandLine) -> Configuration:
         """The same with ``changes`` to the settings (by attribute name). Raises ``ConfigurationError``."""
         settings = msgspec.structs.replace(self.settings, **changes)
         _check_numbers(settings, "the command line")

@@ -71,7 +71,7 @@ class _Walk:
         self._found: dict[str, Found] = {}
         self._missing: list[str] = []
         self._refused: dict[str, Refused] = {}
-        self._patterns: dict[Excludes, Pattern] = {}
+        self._patterns: dict[Excludes, tuple[Pattern, ...]] = {}
 
     def take_named(self, path: str) -> None:
         try:
@@ -104,12 +104,12 @@ class _Walk:
             folder, outer = waiting.pop()
             excludes = self._excludes_for(folder)
             ignored = (*outer, *gitignore_in(folder)) if excludes.gitignore else ()
-            out = self._pattern(excludes)
+            out = self._excluded(excludes)
             for entry in self._entries(folder):
                 is_folder = entry.is_dir(follow_symlinks=False)
                 if not is_folder and not entry.name.endswith(".py"):
                     continue
-                if out(entry.path, is_folder) or (ignored and decided(ignored, entry.path, is_folder)):
+                if any(pattern(entry.path, is_folder) for pattern in out) or decided(ignored, entry.path, is_folder):
                     continue
                 if is_folder:
                     waiting.append((entry.path, ignored))
@@ -130,10 +130,8 @@ class _Walk:
                 self._found.setdefault(entry.path, Found(entry.path, shown(entry.path), named=False))
             elif entry.is_dir():
                 return  # a link to a folder that is called like a module
-            elif entry.is_symlink():
-                os.stat(entry.path)
-                self._refuse(entry.path, "is not a regular file")
             else:
+                os.stat(entry.path)  # raises for a link that leads nowhere
                 self._refuse(entry.path, "is not a regular file")
         except OSError as error:
             self._refuse(entry.path, _broken_link(error))
@@ -141,9 +139,9 @@ class _Walk:
     def _refuse(self, path: str, reason: str) -> None:
         self._refused[path] = Refused(shown(path), reason)
 
-    def _pattern(self, excludes: Excludes) -> Pattern:
+    def _excluded(self, excludes: Excludes) -> tuple[Pattern, ...]:
         if excludes not in self._patterns:
-            self._patterns[excludes] = pattern_of(excludes)
+            self._patterns[excludes] = tuple(map(pattern_of, excludes.globs))
         return self._patterns[excludes]
 
     def _without_linked_twins(self) -> list[Found]:

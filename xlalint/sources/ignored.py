@@ -39,11 +39,17 @@ DEFAULT_EXCLUDES = (
 """Names of files and folders that are passed over below the paths that the user names."""
 
 
-class Excludes(msgspec.Struct, frozen=True):
-    """What a configuration excludes: patterns as in ``.gitignore``, read from ``root`` (an absolute path)."""
+class Globs(msgspec.Struct, frozen=True):
+    """Patterns as in ``.gitignore``, read from the folder ``root`` (an absolute path)."""
 
     root: str
-    patterns: tuple[str, ...] = DEFAULT_EXCLUDES
+    patterns: tuple[str, ...]
+
+
+class Excludes(msgspec.Struct, frozen=True):
+    """What is excluded, by the configuration and by the command line."""
+
+    globs: tuple[Globs, ...]
     force: bool = False
     """Whether the patterns hold for paths that are named explicitly too."""
     gitignore: bool = True
@@ -61,11 +67,11 @@ class Pattern(Protocol):
     def __call__(self, path: str, is_folder: bool) -> bool | None: ...
 
 
-def pattern_of(excludes: Excludes) -> Pattern:
+def pattern_of(globs: Globs) -> Pattern:
     """One decision from plain names (a set look-up) and globs (pathspec, imported only when there is one)."""
-    names = frozenset(p for p in excludes.patterns if not set(p) & set("*?[]!/\\#"))
-    globs = [p for p in excludes.patterns if p not in names]
-    by_glob = globs_pattern(excludes.root, globs) if globs else None
+    names = frozenset(one for one in globs.patterns if not set(one) & set("*?[]!/\\#"))
+    others = [one for one in globs.patterns if one not in names]
+    by_glob = globs_pattern(globs.root, others) if others else None
 
     def decide(path: str, is_folder: bool) -> bool | None:
         if os.path.basename(path) in names:
@@ -91,13 +97,17 @@ def globs_pattern(root: str, lines: Sequence[str]) -> Pattern:
 
 
 def excluded_with_parents(excludes: Excludes, path: str) -> bool:
-    """Whether ``path`` or a folder that holds it, below the root of the configuration, is excluded."""
-    decide = pattern_of(excludes)
-    inside = _relative(excludes.root, path)
+    """Whether ``path`` or a folder that holds it, below the root of the patterns, is excluded."""
+    return any(_excluded_from(globs, path) for globs in excludes.globs)
+
+
+def _excluded_from(globs: Globs, path: str) -> bool:
+    decide = pattern_of(globs)
+    inside = _relative(globs.root, path)
     if inside is None:
         return bool(decide(path, False))
     parts = inside.split("/")
-    current = excludes.root
+    current = globs.root
     for number, part in enumerate(parts, 1):
         current = os.path.join(current, part)
         if decide(current, number < len(parts)):

@@ -1,0 +1,186 @@
+"""``xlalint check PATH…``: lint, report, exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from xlalint.cli.console import ProgressLine, complain, say, use_color
+from xlalint.cli.entry import FAILED
+from xlalint.cli.options import configurations, settings_options
+
+if TYPE_CHECKING:
+    from xlalint.findings.configuration import Configurations
+    from xlalint.findings.model import Report
+    from xlalint.linting import Stdin
+
+_FORMATS = ("text", "concise", "json", "sarif", "github")
+# Read by programs, which take UTF-8 whatever the locale says.
+_FOR_PROGRAMS = frozenset({"json", "sarif"})
+
+
+class Output(NamedTuple):
+    """How the report is written."""
+
+    format: str
+    file: str | None
+    color: str
+    statistics: bool
+    quiet: bool
+    verbose: bool
+    exit_zero: bool
+    strict: bool
+    ignore_suppressions: bool
+
+
+@click.command("check", short_help="Lint files and folders (this is the default).")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@settings_options
+@click.option(
+    "--output-format", type=click.Choice(_FORMATS), default="text", show_default=True, help="Form of the report."
+)
+@click.option("--output", "-o", type=click.Path(), help="Write the report to this file.")
+@click.option(
+    "--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True, help="Colours."
+)
+@click.option("--statistics", is_flag=True, help="Count findings by rule instead of showing them.")
+@click.option("--quiet", "-q", is_flag=True, help="Findings and errors only.")
+@click.option("--verbose", "-v", is_flag=True, help="Say what is used and how long it takes, on standard error.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even where something is found.")
+@click.option("--strict", is_flag=True, help="Exit with 2 where any file can't be read.")
+@click.option("--ignore-suppressions", is_flag=True, help="Report what comments silence, too.")
+@click.option("--no-cache", is_flag=True, help="Read and write no cache.")
+@click.option("--stdin-filename", metavar="FILE", help="Path of what comes by standard input (`-`).")
+@click.option("--show-settings", is_flag=True, help="Show the settings for the first path, and stop.")
+@click.option("--show-files", is_flag=True, help="Show the files that would be linted, and stop.")
+def command(
+    paths: tuple[str, ...],
+    no_cache: bool,
+    stdin_filename: str | None,
+    show_settings: bool,
+    show_files: bool,
+    **chosen: Any,
+) -> int:
+    """Find the lines in PATHs that cost on XLA. `-` is standard input; without a PATH it is the working directory.
+
+    Exit codes: 0 nothing found, 1 findings of level warning or above, 2 the tool could not do what was asked.
+    """
+    output = _output(chosen)
+    configured = configurations(chosen)
+    paths = paths or (".",)
+    if show_settings:
+        return _show_settings(configured, paths[0], stdin_filename)
+    named = [Path(path) for path in dict.fromkeys(paths) if path != "-"]
+    if show_files:
+        return _show_files(configured, named)
+    stdin = _stdin(stdin_filename) if "-" in paths else None
+    report = _linted(named, configured, stdin, not no_cache, output)
+    written = _write_report(report, configured, stdin, output)
+    _complain_of(report, stdin, output, named)
+    return _exit_code(report, configured, output) if written else FAILED
+
+
+def _output(chosen: dict[str, Any]) -> Output:
+    """Takes the options of the output out of ``chosen``; what stays are settings."""
+    names = {"format": "output_format", "file": "output"}
+    return Output(**{field: chosen.pop(names.get(field, field)) for field in Output._fields})
+
+
+def _stdin(name: str | None) -> Stdin:
+    from xlalint.linting import Stdin
+    from xlalint.sources.discover import shown
+
+    return Stdin(shown(os.path.abspath(name)) if name else "-", sys.stdin.buffer.read())
+
+
+def _linted(named: list[Path], configured: Configurations, stdin: Stdin | None, cache: bool, output: Output) -> Report:
+    from xlalint.linting import Options, lint
+
+    progress = ProgressLine(sys.stderr) if sys.stderr.isatty() and not output.quiet else None
+    jobs = configured.of_folder(os.getcwd()).settings.jobs
+    try:
+        return lint(named, configured, Options(jobs, cache), stdin=stdin, progress=progress)
+    finally:
+        if progress is not None:
+            progress.clear()
+
+
+def _write_report(report: Report, configured: Configurations, stdin: Stdin | None, output: Output) -> bool:
+    """False if the report could not be written; the user has been told."""
+    from xlalint.cli.rendering import context_for
+    from xlalint.reports import render
+
+    color = use_color(output.color, to_file=output.file is not None)
+    context = context_for(
+        report,
+        configured,
+        stdin,
+        output.format,
+        color=color,
+        quiet=output.quiet,
+        statistics=output.statistics,
+        ignore_suppressions=output.ignore_suppressions,
+    )
+    text = render(report, output.format, context=context)
+    if output.file is None:
+        say(text, utf8=output.format in _FOR_PROGRAMS)
+        return True
+    try:
+        with open(output.file, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except OSError as error:
+        complain("error", f"{output.file}: {error.strerror or error}")
+        return False
+    return True
+
+
+def _complain_of(report: Report, stdin: Stdin | None, output: Output, named: list[Path]) -> None:
+    for path in report.named_missing:
+        # A path that is there and can't be reached brings its reason in brackets.
+        complain("error", path if path.endswith(")") else f"{path}: no such file or folder")
+    for skipped in report.skipped:
+        complain("warning", f"{skipped.path}: {skipped.reason}")
+    if not (report.files or report.skipped or report.named_missing or stdin or output.quiet):
+        complain("warning", f"no Python files found in {', '.join(f'`{path}`' for path in named)}")
+    if output.verbose:
+        complain("note", f"{report.files} files checked in {report.seconds:.2f} s")
+
+
+def _exit_code(report: Report, configured: Configurations, output: Output) -> int:
+    from xlalint.findings.model import Severity
+
+    if report.named_missing:
+        return FAILED
+    if report.skipped and (output.strict or not report.files):
+        return FAILED
+    for found in report.diagnostics:
+        if found.suppressed is not None and not output.ignore_suppressions:
+            continue
+        least = configured.of_file(found.path).settings.fail_on
+        if found.severity >= Severity[least.upper()]:
+            return 0 if output.exit_zero else 1
+    return 0
+
+
+def _show_settings(configured: Configurations, path: str, stdin_filename: str | None) -> int:
+    from xlalint.cli.rendering import settings_text
+
+    if path == "-":
+        path = stdin_filename or "."
+    path = os.path.abspath(path)
+    say(settings_text(configured.of_folder(path) if os.path.isdir(path) else configured.of_file(path)))
+    return 0
+
+
+def _show_files(configured: Configurations, named: list[Path]) -> int:
+    from xlalint.sources.discover import discover
+
+    found = discover(named, lambda folder: configured.of_folder(folder).excludes())
+    say("".join(f"{file.shown}\n" for file in found.files))
+    for path in found.missing:
+        complain("error", f"{path}: no such file or folder")
+    return FAILED if found.missing else 0

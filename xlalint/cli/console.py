@@ -1,0 +1,86 @@
+"""What is written where: reports on standard output, one-line complaints and the progress line on standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import TextIO
+
+_SHOW_AFTER = 2.0
+"""Seconds; a shorter run needs no progress line."""
+_REDRAW_EACH = 0.1
+_WIDTH = 30
+
+
+def complain(level: str, text: str) -> None:
+    """One line on standard error. Whatever is in ``text`` (a file name, say) stays on it and can't move the cursor."""
+    line = " ".join(text.split())
+    safe = "".join(character if character.isprintable() else "\ufffd" for character in line)
+    _write(sys.stderr, f"xlalint: {level}: {safe}\n")
+
+
+def say(text: str, *, utf8: bool = False) -> bool:
+    """Write to standard output; False if nobody reads it any more. ``utf8``: for programs, whatever the locale."""
+    try:
+        if utf8 and hasattr(sys.stdout, "buffer"):
+            sys.stdout.flush()
+            sys.stdout.buffer.write(text.encode("utf-8"))
+            sys.stdout.buffer.flush()
+        else:
+            _write(sys.stdout, text)
+            sys.stdout.flush()
+    except BrokenPipeError:
+        stdout_is_gone()
+        return False
+    return True
+
+
+def stdout_is_gone() -> None:
+    """Nobody reads standard output: let the flush at exit go nowhere, instead of raising again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def use_color(choice: str, *, to_file: bool) -> bool:
+    """``--color``, then NO_COLOR, then FORCE_COLOR, then whether standard output is a terminal."""
+    if choice != "auto":
+        return choice == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if to_file:
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+class ProgressLine:
+    """``done / total`` on a terminal, from two seconds on; removed at the end."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._started = self._drawn = time.monotonic()
+        self._shown = False
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self._started < _SHOW_AFTER or now - self._drawn < _REDRAW_EACH:
+            return
+        self._drawn, self._shown = now, True
+        filled = _WIDTH * done // max(total, 1)
+        self._stream.write(f"\r[{'#' * filled}{'.' * (_WIDTH - filled)}] {done}/{total} files")
+        self._stream.flush()
+
+    def clear(self) -> None:
+        if self._shown:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+
+def _write(stream: TextIO, text: str) -> None:
+    try:
+        stream.write(text)
+    except UnicodeEncodeError:
+        # A terminal of another encoding shows what it can.
+        encoding = stream.encoding or "ascii"
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))

@@ -1,0 +1,116 @@
+"""The command ``xlalint``: finds the subcommand, and turns every failure into one line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from types import MappingProxyType
+
+import click
+
+from xlalint.cli.console import complain, stdout_is_gone
+
+FAILED = 2
+"""The tool could not do what was asked."""
+INTERRUPTED = 130
+"""Ctrl-C, as shells have it."""
+
+# By name: `xlalint rule` must not pay for what `check` imports.
+COMMANDS: Mapping[str, str] = MappingProxyType(
+    {
+        "check": "xlalint.cli.check",
+        "explain": "xlalint.cli.explain",
+        "rule": "xlalint.cli.rule",
+    }
+)
+_OWN_OPTIONS = frozenset({"--help", "-h", "--version", "-V"})
+
+
+class Commands(click.Group):
+    """Subcommands are imported when they are called; without the name of one it is ``check``."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(COMMANDS[cmd_name]).command
+        return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0] not in COMMANDS and args[0] not in _OWN_OPTIONS:
+            args = ["check", *args]
+        return super().parse_args(ctx, args)
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        click.echo(f"xlalint {version('xlalint')}")
+        ctx.exit()
+
+
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="`xlalint PATH` is short for `xlalint check PATH`.",
+)
+@click.option(
+    "--version",
+    "-V",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version.",
+)
+@click.pass_context
+def xlalint(ctx: click.Context) -> None:
+    """The linter for PyTorch on XLA: finds the lines that cost on TPU and Trainium, and says why."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code: 0 nothing found, 1 findings, 2 failed. Never raises."""
+    try:
+        code = xlalint.main(
+            args=list(arguments) if arguments is not None else None, prog_name="xlalint", standalone_mode=False
+        )
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except click.ClickException as error:
+        complain("error", error.format_message())
+        return FAILED
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except BrokenPipeError:
+        stdout_is_gone()
+        return FAILED
+    except Exception as error:  # the last resort: a traceback is never shown unless it is asked for
+        return _failed(error)
+
+
+def _failed(error: Exception) -> int:
+    if os.environ.get("XLALINT_TRACEBACK"):
+        import traceback
+
+        traceback.print_exc()
+    told = str(error)
+    if not _is_expected(error):
+        told = f"internal error: {type(error).__name__}: {told} (XLALINT_TRACEBACK=1 shows where)"
+    complain("error", told)
+    return FAILED
+
+
+def _is_expected(error: Exception) -> bool:
+    """Whether the message is meant for the user as it is."""
+    from xlalint.findings.registry import RegistryError
+    from xlalint.findings.settings import ConfigurationError
+
+    return isinstance(error, (ConfigurationError, RegistryError))

@@ -1,0 +1,77 @@
+"""The options that choose settings, shared by the commands, and the configuration that they give."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from xlalint.findings.configuration import Configurations
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_LEVELS = ("note", "warning", "error")
+_CHOICES_OF_RULES = ("select", "extend_select", "ignore", "exclude", "extend_exclude")
+
+
+def _joined(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...] | None:
+    """``A,B`` gives ("A", "B"), and so does the option given twice; None where it was not given at all."""
+    if not values:
+        return None
+    return tuple(word.strip() for value in values for word in value.split(",") if word.strip())
+
+
+def _list_option(name: str, text: str) -> Callable[[Command], Command]:
+    return click.option(name, metavar="LIST", multiple=True, callback=_joined, help=text)
+
+
+SETTINGS = (
+    _list_option("--select", "Rules to use: codes, prefixes, names, families or ALL."),
+    _list_option("--extend-select", "Rules to use as well."),
+    _list_option("--ignore", "Rules not to use."),
+    _list_option("--exclude", "Patterns of paths to pass over, instead of the usual ones."),
+    _list_option("--extend-exclude", "More patterns of paths to pass over."),
+    click.option("--force-exclude", is_flag=True, default=None, help="Exclude files that are named explicitly too."),
+    click.option(
+        "--mode", type=click.Choice(["lazy", "dynamo", "eager", "all"]), help="Whose costs count. [default: lazy]"
+    ),
+    click.option(
+        "--min-certainty",
+        type=click.Choice(["possible", "likely", "certain"]),
+        help="How sure a finding must be. [default: likely]",
+    ),
+    click.option("--fail-on", type=click.Choice(_LEVELS), help="Least level for exit code 1. [default: warning]"),
+    click.option("--assume-xla", is_flag=True, default=None, help="Take all code for code that runs on XLA."),
+    click.option("--jobs", "-j", type=click.IntRange(0), help="Processes; 0: one for each core."),
+    click.option("--config", type=click.Path(), help="Use this configuration file and no other."),
+    click.option("--isolated", is_flag=True, help="Use no configuration file."),
+)
+
+
+def settings_options(command: Command) -> Command:
+    """All options of ``SETTINGS``; the command takes them as ``**chosen`` and gives them to ``configurations``."""
+    for option in reversed(SETTINGS):
+        command = option(command)
+    return command
+
+
+def configurations(chosen: dict[str, Any]) -> Configurations:
+    """Where settings are looked up, with the command line over them. Raises ``ConfigurationError``."""
+    from xlalint.findings.configuration import Configurations, load
+    from xlalint.findings.settings import CommandLine, Configuration, defaults
+
+    config, isolated = chosen.pop("config"), chosen.pop("isolated")
+    if config is not None and isolated:
+        raise click.UsageError("--config and --isolated exclude each other")
+    given = {name: value for name, value in chosen.items() if value is not None}
+    line = CommandLine(**{name: given.pop(name) for name in _CHOICES_OF_RULES if name in given})
+
+    def adjusted(configuration: Configuration) -> Configuration:
+        return configuration.with_command_line(given, line)
+
+    if config is not None:
+        return Configurations(adjusted, fixed=load(os.path.abspath(config)))
+    return Configurations(adjusted, fixed=defaults() if isolated else None)

@@ -1,0 +1,117 @@
+"""What reports and ``--show-settings`` are made of."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from xlalint.findings.configuration import Configurations
+from xlalint.findings.model import Report, Rule
+from xlalint.findings.settings import Configuration
+from xlalint.linting import Stdin, lines_of, rules_of
+from xlalint.reports import ReportContext, RuleCard
+
+
+def context_for(
+    report: Report, configured: Configurations, stdin: Stdin | None, format: str, **how: Any
+) -> ReportContext:
+    """What the report of ``format`` needs; ``how`` are the other fields of ``ReportContext``."""
+    return ReportContext(
+        version=_version() if format in ("json", "sarif") else "",
+        sources=_sources(stdin),
+        rules=_cards(report, configured) if format == "sarif" else {},
+        working_directory=os.getcwd(),
+        **how,
+    )
+
+
+def settings_text(configuration: Configuration) -> str:
+    """The settings as they would stand in a file, with their origin."""
+    origin = configuration.file or "no configuration file: defaults"
+    line = configuration.command_line
+    table = msgspec.to_builtins(configuration.settings)
+    for key, value in (("select", line.select), ("exclude", line.exclude)):
+        if value is not None:
+            table[key] = value
+    for key, more in (
+        ("extend-select", line.extend_select),
+        ("ignore", line.ignore),
+        ("extend-exclude", line.extend_exclude),
+    ):
+        table[key] = [*table[key], *more]
+    hints = table.pop("hints")
+    lines = [f"# {origin}", *_assignments(table), "", "[hints]", *_assignments(hints)]
+    return "".join(f"{text}\n" for text in lines)
+
+
+def _assignments(table: dict[str, Any]) -> list[str]:
+    return [f"{key} = {_toml(value)}" if value is not None else f"# {key} is not set" for key, value in table.items()]
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        pairs = ", ".join(f"{json.dumps(key)} = {_toml(one)}" for key, one in value.items())
+        return f"{{ {pairs} }}" if pairs else "{}"
+    # Strings, numbers, booleans and arrays are written alike in JSON and TOML.
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("xlalint")
+
+
+def _sources(stdin: Stdin | None) -> Callable[[str], list[str] | None]:
+    def lines(path: str) -> list[str] | None:
+        if stdin is not None and path == stdin.name:
+            return stdin.lines()
+        found = lines_of(path)
+        return list(found) if found is not None else None
+
+    return lines
+
+
+def _cards(report: Report, configured: Configurations) -> dict[str, RuleCard]:
+    from xlalint.findings.registry import RegistryError, page_of
+    from xlalint.findings.suppression import UNUSED, UNUSED_PAGE
+
+    cards: dict[str, RuleCard] = {}
+    wanted = {found.code for found in report.diagnostics}
+    for path in {found.path for found in report.diagnostics}:
+        for loaded in rules_of(configured.of_file(path)):
+            rule = loaded.rule
+            if rule.code not in wanted or rule.code in cards:
+                continue
+            try:
+                page = page_of(loaded.origin)
+            except RegistryError:
+                page = ""
+            cards[rule.code] = _card(rule, page)
+    if UNUSED.code in wanted:
+        cards[UNUSED.code] = _card(UNUSED, UNUSED_PAGE)
+    return cards
+
+
+def _card(rule: Rule, page: str) -> RuleCard:
+    return RuleCard(
+        code=rule.code,
+        name=rule.name,
+        family=rule.family,
+        severity=rule.severity,
+        description=first_paragraph(page) or rule.name,
+        page=page,
+    )
+
+
+def first_paragraph(page: str) -> str:
+    """What a page says first below its title, on one line: the definition of the rule."""
+    for block in page.split("\n\n"):
+        text = " ".join(block.split())
+        if text and not text.startswith("#"):
+            return text
+    return ""

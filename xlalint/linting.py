@@ -1,0 +1,231 @@
+"""One run: paths to files, files to facts, facts to a report. All but the command line stands here."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Protocol, cast
+
+import msgspec
+
+from xlalint.facts.events import Facts
+from xlalint.findings.check import Judge, Lines, RuleError, Tools
+from xlalint.findings.configuration import Configurations
+from xlalint.findings.model import Diagnostic, Report, Rule, Skipped
+from xlalint.findings.registry import Listed, Loaded, listed, load
+from xlalint.findings.selection import refuse_unknown_in
+from xlalint.findings.settings import Configuration, Hints
+from xlalint.findings.suppression import UNUSED
+from xlalint.sources.discover import Discovered, discover
+from xlalint.sources.ignored import excluded_with_parents
+from xlalint.sources.read import decode, read_bytes
+from xlalint.sources.screen import imports_torch
+from xlalint.sources.source import Source, Unreadable
+
+
+class Assumptions(msgspec.Struct, frozen=True):
+    """What the analysis may take for granted in one file, from its configuration."""
+
+    assume_xla: bool | None = None
+    """Whether torch_xla is in use; None: look at the imports."""
+    torch_xla_version: str | None = None
+    hints: Hints = Hints()
+
+
+class Options(msgspec.Struct, frozen=True):
+    """How to run; ``jobs`` 0 means one process for each core."""
+
+    jobs: int = 0
+    cache: bool = True
+
+
+class Stdin(msgspec.Struct, frozen=True):
+    """Source text that came by standard input. ``name`` is its path as the user gave it, or ``-``."""
+
+    name: str
+    data: bytes
+
+    def lines(self) -> list[str] | None:
+        """None if it is no text."""
+        try:
+            return decode(self.data, self.name).lines()
+        except Unreadable:
+            return None
+
+
+class Progress(Protocol):
+    """Told how far a run is."""
+
+    def __call__(self, done: int, total: int) -> None: ...
+
+
+class Analyse(Protocol):
+    """The engine. Yields each source once, in any order, with its facts or, in one line, why there are none."""
+
+    def __call__(
+        self, sources: Sequence[Source], assumptions: Callable[[str], Assumptions], options: Options
+    ) -> Iterator[tuple[Source, Facts | str]]: ...
+
+
+class Input(msgspec.Struct, frozen=True):
+    """What was found and read. ``unread`` holds files that could not be; ``passed`` those without torch."""
+
+    sources: tuple[Source, ...]
+    unread: tuple[Skipped, ...]
+    passed: int
+    missing: tuple[str, ...]
+
+
+def lint(
+    paths: Sequence[Path],
+    configurations: Configurations,
+    options: Options,
+    *,
+    stdin: Stdin | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Lint ``paths`` and what came by ``stdin``.
+
+    Raises ``ConfigurationError`` and ``RegistryError``; a file that can't be linted is in ``Report.skipped``.
+    """
+    started = time.perf_counter()
+    found = discover(paths, lambda folder: configurations.of_folder(folder).excludes())
+    given = gather(found, configurations, stdin)
+    bench = Bench(configurations)
+    bench.refuse_unknown_selectors([os.getcwd(), *(os.path.dirname(one.path) for one in found.files)])
+    diagnostics: list[Diagnostic] = []
+    skipped = list(given.unread)
+    for number, (source, facts) in enumerate(_analysed(given.sources, configurations, options), 1):
+        judged = bench.judge(source, facts)
+        if isinstance(judged, Skipped):
+            skipped.append(judged)
+        else:
+            diagnostics.extend(judged)
+        if progress is not None:
+            progress(number, len(given.sources))
+    return Report(
+        diagnostics=tuple(sorted(diagnostics, key=lambda one: (one.path, one.at, one.code))),
+        skipped=tuple(sorted(skipped, key=lambda one: one.path)),
+        files=given.passed + len(given.sources) - (len(skipped) - len(given.unread)),
+        seconds=time.perf_counter() - started,
+        named_missing=given.missing,
+    )
+
+
+def gather(found: Discovered, configurations: Configurations, stdin: Stdin | None) -> Input:
+    """Read what was found, and keep what the screen lets through. A file that the user names is always kept."""
+    sources: list[Source] = []
+    unread = [Skipped(refused.shown, refused.reason) for refused in found.refused]
+    passed = 0
+    for file in found.files:
+        limit = configurations.of_file(file.path).settings.max_file_size
+        try:
+            data = read_bytes(Path(file.path), limit)
+            if file.named or imports_torch(data):
+                sources.append(decode(data, file.shown))
+            else:
+                passed += 1
+        except Unreadable as error:
+            unread.append(Skipped(file.shown, str(error)))
+    if stdin is not None and not _is_excluded(stdin, configurations):
+        try:
+            sources.append(decode(stdin.data, stdin.name))
+        except Unreadable as error:
+            unread.append(Skipped(stdin.name, str(error)))
+    return Input(tuple(sources), tuple(unread), passed, found.missing)
+
+
+def rules_of(configuration: Configuration) -> tuple[Loaded, ...]:
+    """All rules that the configuration can choose from, imported. Raises ``RegistryError``, ``ConfigurationError``."""
+    return load(configuration.settings.plugins)
+
+
+def listed_rules(configuration: Configuration) -> tuple[Listed, ...]:
+    return listed(configuration.settings.plugins)
+
+
+def lines_of(path: str) -> Lines | None:
+    """The lines of a file as the tokenizer counts them; None if it can't be read."""
+    try:
+        return decode(read_bytes(Path(path)), path).lines()
+    except Unreadable:
+        return None
+
+
+def later_tools() -> Tools:
+    """The exact place of findings and their fixes, from the stage that may parse by libcst; imported on first use."""
+    return Tools(lines_of=lru_cache(maxsize=64)(lines_of))
+
+
+class Bench:
+    """The judges of a run, one for each configuration, made when the first file needs it."""
+
+    def __init__(self, configurations: Configurations) -> None:
+        self._configurations = configurations
+        self._judges: dict[tuple[str | None, str], Judge] = {}
+        self._tools = later_tools()
+
+    def judge(self, source: Source, facts: Facts | str) -> list[Diagnostic] | Skipped:
+        """The diagnostics of one file, or why there are none."""
+        if isinstance(facts, str):
+            return Skipped(source.path, facts)
+        try:
+            return self._judge_for(source.path).check(source, facts, self._tools)
+        except RuleError as error:
+            return Skipped(source.path, str(error))
+
+    def refuse_unknown_selectors(self, folders: Iterable[str]) -> None:
+        """A wrong selector is an error even where nothing is found. Rules are imported only if some are named."""
+        seen: set[tuple[str | None, str]] = set()
+        for folder in dict.fromkeys(folders):
+            configuration = self._configurations.of_folder(folder)
+            if _key(configuration) in seen or not _names_rules(configuration):
+                continue
+            seen.add(_key(configuration))
+            refuse_unknown_in(configuration, _with_unused(rules_of(configuration)))
+
+    def _judge_for(self, path: str) -> Judge:
+        configuration = self._configurations.of_file(path)
+        key = _key(configuration)
+        if key not in self._judges:
+            self._judges[key] = Judge(configuration, rules_of(configuration))
+        return self._judges[key]
+
+
+def assumptions_of(configuration: Configuration) -> Assumptions:
+    settings = configuration.settings
+    assumed = None if settings.assume_xla == "auto" else settings.assume_xla
+    return Assumptions(assumed, settings.torch_xla_version, settings.hints)
+
+
+def _analysed(
+    sources: Sequence[Source], configurations: Configurations, options: Options
+) -> Iterator[tuple[Source, Facts | str]]:
+    if not sources:
+        return
+    analyse = cast(Analyse, import_module("xlalint.facts.analysis").analyse)
+    yield from analyse(sources, lambda path: assumptions_of(configurations.of_file(path)), options)
+
+
+def _is_excluded(stdin: Stdin, configurations: Configurations) -> bool:
+    path = os.path.abspath(stdin.name)
+    excludes = configurations.of_file(path).excludes()
+    return excludes.force and excluded_with_parents(excludes, path)
+
+
+def _with_unused(rules: Sequence[Loaded]) -> list[Rule]:
+    return [UNUSED, *(loaded.rule for loaded in rules)]
+
+
+def _key(configuration: Configuration) -> tuple[str | None, str]:
+    return (configuration.file, configuration.root)
+
+
+def _names_rules(configuration: Configuration) -> bool:
+    settings, line = configuration.settings, configuration.command_line
+    named = (line.select, line.extend_select, line.ignore, settings.extend_select, settings.ignore)
+    return any(named) or settings.select != ("ALL",) or bool(settings.severity or settings.per_file_ignores)
