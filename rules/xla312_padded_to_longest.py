@@ -1,0 +1,36 @@
+"""XLA312: batches are padded to their longest row, so their shape changes from step to step."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Edit, Effect, Event, Facts, Finding, Heat, Mode, Rule, Safety, Severity
+
+RULE = Rule(
+    code="XLA312",
+    name="padded-to-longest",
+    family="bucketing",
+    severity=Severity.WARNING,
+    modes=frozenset({Mode.LAZY, Mode.DYNAMO}),
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for padding in facts.events(Effect.PADDED_TO_LONGEST):
+        # A collator is made once and pads in every step; a call that pads must itself be hot.
+        if padding.form != "constructor" and padding.heat < Heat.STEP:
+            continue
+        yield Finding(
+            rule=RULE,
+            at=padding,
+            message=f"`{padding.spelling}` pads to the longest row: each new length is a new graph, compiled anew",
+            help='pad to a fixed length (`padding="max_length"`), or to a few lengths (`pad_to_multiple_of`)',
+            fix=pad_to_the_maximum(padding),
+        )
+
+
+def pad_to_the_maximum(padding: Event) -> Edit | None:
+    # `pad_sequence` and the like know no maximum.
+    if padding.subject not in ("tokenizer", "collator"):
+        return None
+    # A collator pads without being told to.
+    kind = "set-keyword" if "padding=" in padding.spelling else "add-keyword"
+    return Edit(kind, padding.span, "pad to the maximum length", Safety.UNSAFE, ("padding", '"max_length"'))

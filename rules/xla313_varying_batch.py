@@ -1,0 +1,28 @@
+"""XLA313: the number of rows, or the size of the images, changes from step to step."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Effect, Facts, Finding, Heat, Mode, Rule, Severity
+
+RULE = Rule(
+    code="XLA313",
+    name="varying-batch",
+    family="bucketing",
+    severity=Severity.WARNING,
+    modes=frozenset({Mode.LAZY, Mode.DYNAMO}),
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for batch in facts.events(Effect.VARYING_BATCH):
+        # A loader is made once and hands out batches in every step; a call that makes a batch must itself be hot.
+        if batch.form != "constructor" and batch.heat < Heat.STEP:
+            continue
+        reason = f", for {batch.detail}" if batch.detail else ""
+        yield Finding(
+            rule=RULE,
+            at=batch,
+            message=f"`{batch.spelling}` makes batches whose size changes from step to step{reason}: "
+            "each new size is a new graph, compiled anew",
+            help="keep one batch size and one image size, or a few of them; fill up with rows that the loss leaves out",
+        )

@@ -1,0 +1,33 @@
+"""XLA314: the last batch of an epoch is shorter than the others."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Edit, Effect, Event, Facts, Finding, Mode, Rule, Safety, Severity
+
+RULE = Rule(
+    code="XLA314",
+    name="short-last-batch",
+    family="bucketing",
+    severity=Severity.NOTE,
+    modes=frozenset({Mode.LAZY, Mode.DYNAMO}),
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for loader in facts.events(Effect.SHORT_LAST_BATCH):
+        # Who evaluates must not leave rows out.
+        if loader.evaluation:
+            continue
+        yield Finding(
+            rule=RULE,
+            at=loader,
+            message=f"`{loader.spelling}` hands out a short last batch unless the rows divide evenly: "
+            "one more graph, compiled once, at the end of the first epoch",
+            help="`drop_last=True` keeps one batch size; with `shuffle=True` no row is left out for good",
+            fix=drop_the_last(loader),
+        )
+
+
+def drop_the_last(loader: Event) -> Edit:
+    kind = "set-keyword" if "drop_last" in loader.spelling else "add-keyword"
+    return Edit(kind, loader.span, "drop the short last batch", Safety.UNSAFE, ("drop_last", "True"))

@@ -1,0 +1,36 @@
+"""XLA402: a loop records operations and never runs them."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Edit, Effect, Facts, Finding, Mode, Rule, Safety, Severity
+
+RULE = Rule(
+    code="XLA402",
+    name="no-step-boundary",
+    family="step",
+    severity=Severity.ERROR,
+    # Eager mode runs each operation at once.
+    modes=frozenset({Mode.LAZY}),
+    needs_xla=True,
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for loop in facts.events(Effect.NO_BOUNDARY):
+        name = loop.loop or "this loop"
+        remark = f" ({loop.detail})" if loop.detail else ""
+        yield Finding(
+            rule=RULE,
+            at=loop,
+            message=f"no step boundary in {name}{remark}: the graph grows with every step, and what reads it "
+            "compiles and runs all of it",
+            help="end each step by `torch_xla.sync()`, iterate a `MpDeviceLoader`, or step the optimizer by "
+            "`xm.optimizer_step(optimizer, barrier=True)`",
+            fix=Edit(
+                "append-statement",
+                loop.span,
+                "end each step by torch_xla.sync()",
+                Safety.UNSAFE,
+                ("torch_xla.sync()", "import torch_xla"),
+            ),
+        )

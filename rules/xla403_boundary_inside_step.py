@@ -1,0 +1,45 @@
+"""XLA403: a step boundary stands inside the step and cuts it in pieces."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Edit, Effect, Event, Facts, Finding, Mode, Rule, Safety, Severity, how_often
+
+RULE = Rule(
+    code="XLA403",
+    name="boundary-inside-step",
+    family="step",
+    severity=Severity.WARNING,
+    modes=frozenset({Mode.LAZY, Mode.DYNAMO}),
+)
+
+# A boundary in each micro-batch is missing here: it is a fair trade of time for memory.
+WHERE = {
+    "after-forward": "between the forward pass and the rest of the step",
+    "after-backward": "between the backward pass and the optimizer's step",
+    "per-layer": "inside the model",
+    "nested": "inside another boundary",
+    "in-compiled": "inside a compiled function",
+    "varying-period": "after a number of steps that changes",
+}
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for boundary in facts.hot(Effect.BOUNDARY):
+        where = WHERE.get(boundary.subject)
+        if where is None:
+            continue
+        cost = "compiles anew for each number" if boundary.subject == "varying-period" else "is one more execution"
+        yield Finding(
+            rule=RULE,
+            at=boundary,
+            message=f"`{boundary.spelling}` stands {where} and {cost}, {how_often(boundary)}",
+            help="one boundary a step, at its end",
+            fix=without_it(boundary),
+        )
+
+
+def without_it(boundary: Event) -> Edit | None:
+    # A `with` has a body to keep, and the only boundary of a loop must stay.
+    if boundary.subject in ("nested", "varying-period"):
+        return None
+    return Edit("remove-statement", boundary.span, "remove the inner boundary", Safety.UNSAFE)

@@ -1,0 +1,43 @@
+"""XLA405: an API that raises on XLA, or that is gone from torch_xla."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Edit, Effect, Event, Facts, Finding, Rule, Safety, Severity
+
+RULE = Rule(
+    code="XLA405",
+    name="unsupported-on-xla",
+    family="lowering",
+    severity=Severity.ERROR,
+    needs_xla=True,
+)
+
+TITLES = {
+    "replace-callee": "use {0}",
+    "drop-keyword": "drop {0}",
+    "add-keyword": "pass {0}={1}",
+    "set-keyword": "pass {0}={1}",
+    "set-argument": "pass {2}",
+}
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for call in facts.events(Effect.UNSUPPORTED):
+        raises = call.detail.startswith("raises ")
+        fix = xla_spelling(call)
+        yield Finding(
+            rule=RULE,
+            at=call,
+            message=f"`{call.spelling}`: on XLA `{call.subject}` {call.detail}",
+            help=f"{fix.title} instead" if fix else "take it out of what runs on XLA",
+            fix=fix,
+            # What does nothing, in silence, is no error.
+            severity=None if raises else Severity.WARNING,
+        )
+
+
+def xla_spelling(call: Event) -> Edit | None:
+    kind, *arguments = call.form.split(" ")
+    if kind not in TITLES:
+        return None
+    return Edit(kind, call.span, TITLES[kind].format(*arguments), Safety.SAFE, tuple(arguments))

@@ -1,0 +1,26 @@
+"""XLA506: what is left of a program for CUDA raises on XLA, or leaves the work to the host."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Effect, Facts, Finding, Rule, Severity
+
+RULE = Rule(
+    code="XLA506",
+    name="cuda-habit",
+    family="lowering",
+    severity=Severity.ERROR,
+    needs_xla=True,
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for habit in facts.events(Effect.CUDA_HABIT):
+        silent = habit.subject == "silent-host"
+        what = habit.detail or ("is the host here" if silent else "raises without a GPU")
+        yield Finding(
+            rule=RULE,
+            at=habit,
+            message=f"`{habit.spelling}` {what}",
+            help="take the device from `torch_xla.device()`" if silent else "leave it out of what runs on XLA",
+            severity=Severity.WARNING if silent else None,
+        )

@@ -1,0 +1,20 @@
+"""XLA601: an op that XLA has no lowering for runs on the host."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Effect, Facts, Finding, Rule, Severity, how_often
+
+RULE = Rule(code="XLA601", name="unlowered-op", family="lowering", severity=Severity.WARNING)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for op in facts.hot(Effect.CPU_FALLBACK):
+        what = f"the backward pass of `{op.spelling}`" if op.backward_only else f"`{op.spelling}`"
+        by = f" ({op.detail})" if op.detail else ""
+        yield Finding(
+            rule=RULE,
+            at=op,
+            message=f"{what} has no lowering{by}: its operands go to the host and its result comes back "
+            f"{how_often(op)}",
+            help="write it in ops that are lowered, or do it before the data goes to the device",
+        )
