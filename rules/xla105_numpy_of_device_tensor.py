@@ -1,0 +1,25 @@
+"""XLA105: numpy, or the statistics module, is given a device tensor and raises."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Effect, Facts, Finding, Mode, Rule, Severity
+
+RULE = Rule(
+    code="XLA105",
+    name="numpy-of-device-tensor",
+    family="host-transfer",
+    severity=Severity.ERROR,
+    # Under torch.compile numpy is traced, and does not raise.
+    modes=frozenset({Mode.LAZY, Mode.EAGER}),
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    # However seldom it runs, it raises.
+    for call in facts.events(Effect.NUMPY_OF_DEVICE):
+        yield Finding(
+            rule=RULE,
+            at=call,
+            message=f"`{call.spelling}` raises TypeError: `{call.operand}` lives on an XLA device",
+            help="use the torch function, or copy with `.cpu()` first, outside the step",
+        )

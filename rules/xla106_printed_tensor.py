@@ -1,0 +1,25 @@
+"""XLA106: a device tensor is printed or put into a string in every step."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Edit, Effect, Event, Facts, Finding, Rule, Safety, Severity, how_often
+
+RULE = Rule(code="XLA106", name="printed-tensor", family="host-transfer", severity=Severity.WARNING)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for text in facts.hot(Effect.PRINTED):
+        yield Finding(
+            rule=RULE,
+            at=text,
+            message=f"`{text.spelling}` reads the values of `{text.operand}` {how_often(text)}",
+            help="print its shape, or print the values every few steps, after the step boundary",
+            fix=print_shape(text),
+        )
+
+
+def print_shape(text: Event) -> Edit | None:
+    # A name is found again in the call; a longer expression may be shortened in the event.
+    if not text.operand.isidentifier():
+        return None
+    return Edit("append-attribute", text.span, "print the shape", Safety.UNSAFE, ("shape", text.operand))

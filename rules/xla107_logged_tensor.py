@@ -1,0 +1,25 @@
+"""XLA107: a device tensor goes to a logger, a progress bar or a writer in every step."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Edit, Effect, Event, Facts, Finding, Rule, Safety, Severity, how_often
+
+RULE = Rule(code="XLA107", name="logged-tensor", family="host-transfer", severity=Severity.WARNING)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for call in facts.hot(Effect.LOGGED):
+        yield Finding(
+            rule=RULE,
+            at=call,
+            message=f"`{call.spelling}` reads `{call.operand}` on the host {how_often(call)}",
+            help="log every few steps, after the step boundary; in debug calls pass the tensor as an argument of `%s`",
+            fix=format_when_shown(call),
+        )
+
+
+def format_when_shown(call: Event) -> Edit | None:
+    # Arguments are formatted only where the level is on. In an info call it mostly is, so nothing would be won.
+    if call.form != "debug-fstring":
+        return None
+    return Edit("lazy-logging", call.span, "let the logger format it", Safety.SAFE)
