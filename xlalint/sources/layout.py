@@ -55,8 +55,13 @@ class Layout:
         offset = self._starts[min(max(line, 1), len(self._starts)) - 1]
         number = bisect_right(self._breaks, offset)
         start = self._breaks[number - 1] if number else 0
-        end = self._breaks[number] if number < len(self._breaks) else len(self._text)
-        first, last = self._line_of(start), self._line_of(max(start, end - 1))
+        if number < len(self._breaks):
+            end = self._breaks[number]
+            last = self._line_of(end - 1)
+        else:
+            end = len(self._text)
+            last = self._line_of(end)
+        first = self._line_of(start)
         return Statement(first, last, self._text[start:end].rstrip("\n"))
 
     @cached_property
