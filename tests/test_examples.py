@@ -25,7 +25,14 @@ def named(path: Path) -> set[tuple[int, str]]:
 
 def findings(path: Path) -> list[dict[str, object]]:
     """What the installed command says of a program, on its own."""
-    command = [str(Path(sys.executable).with_name("xlalint")), "check", "--output-format", "json", "--isolated", path]
+    command = [
+        str(Path(sys.executable).with_name("xlalint")),
+        "check",
+        "--output-format",
+        "json",
+        "--isolated",
+        str(path),
+    ]
     run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=path.parent)
     assert run.returncode in (0, 1), run.stderr
     report = json.loads(run.stdout)
