@@ -1,0 +1,17 @@
+"""XLA204: an assertion asks for the value of a device tensor in every step."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Effect, Facts, Finding, Rule, Severity, how_often
+
+RULE = Rule(code="XLA204", name="assert-on-tensor", family="control-flow", severity=Severity.WARNING)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for claim in facts.hot(Effect.ASSERTION):
+        yield Finding(
+            rule=RULE,
+            at=claim,
+            message=f"`{claim.spelling}` asserts on `{claim.operand}`, so the host waits for it {how_often(claim)}",
+            help="assert shapes and types, collect the rest in a bool tensor, and look at it once in a while",
+        )

@@ -1,0 +1,17 @@
+"""XLA205: parts of device tensors are picked one by one with a test in Python."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Effect, Facts, Finding, Rule, Severity, how_often
+
+RULE = Rule(code="XLA205", name="filter-on-tensor", family="control-flow", severity=Severity.WARNING)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for test in facts.hot(Effect.FILTER):
+        yield Finding(
+            rule=RULE,
+            at=test,
+            message=f"picking by `{test.spelling}` reads `{test.operand}` once for each element {how_often(test)}",
+            help="keep all elements and a mask of them, and choose with `torch.where`",
+        )

@@ -1,0 +1,17 @@
+"""XLA301: a device tensor is asked where it is true; the length of the answer depends on the data."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Effect, Facts, Finding, Rule, Severity, how_often
+
+RULE = Rule(code="XLA301", name="nonzero", family="dynamic-shape", severity=Severity.WARNING)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for call in facts.hot(Effect.NONZERO):
+        yield Finding(
+            rule=RULE,
+            at=call,
+            message=f"`{call.spelling}` reads `{call.operand}` and has a length that depends on data {how_often(call)}",
+            help="keep the mask: `torch.where` with three arguments, a product or a sum over it has a fixed shape",
+        )

@@ -1,0 +1,29 @@
+"""XLA303: a write through a device mask, which is not free."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Edit, Effect, Event, Facts, Finding, Rule, Safety, Severity, how_often
+
+RULE = Rule(code="XLA303", name="boolean-assign", family="dynamic-shape", severity=Severity.WARNING)
+SAFETY = {
+    "scalar-value-same-shape": Safety.SAFE,
+    # A mask of fewer dimensions goes with the first ones as an index, with the last ones in masked_fill_.
+    "scalar-value": Safety.UNSAFE,
+}
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for write in facts.hot(Effect.BOOLEAN_ASSIGN):
+        yield Finding(
+            rule=RULE,
+            at=write,
+            message=f"the write through the mask `{write.operand}` reads it on the host {how_often(write)}",
+            help="write with `masked_fill_`, `masked_scatter_` or `torch.where`, which stay on the device",
+            fix=fill_by_mask(write),
+        )
+
+
+def fill_by_mask(write: Event) -> Edit | None:
+    if write.form not in SAFETY:
+        return None
+    return Edit("mask-assign-to-fill", write.span, "write with masked_fill_", SAFETY[write.form])

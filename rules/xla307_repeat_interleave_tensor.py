@@ -1,0 +1,17 @@
+"""XLA307: the repeats stand in a device tensor."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Effect, Facts, Finding, Rule, Severity, how_often
+
+RULE = Rule(code="XLA307", name="repeat-interleave-tensor", family="dynamic-shape", severity=Severity.WARNING)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for call in facts.hot(Effect.REPEAT_INTERLEAVE):
+        yield Finding(
+            rule=RULE,
+            at=call,
+            message=f"`{call.spelling}` reads its repeats `{call.operand}` on the host {how_often(call)}",
+            help="repeat by a Python integer, or index by a cumulative sum; `output_size=` saves the recompiles only",
+        )
