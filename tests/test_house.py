@@ -52,9 +52,10 @@ sys.stderr.write("MODULES" + json.dumps(sorted({name.split(".")[0] for name in s
     return set(json.loads(run.stderr.rpartition("MODULES")[2]))
 
 
-def lint(*arguments: str) -> str:
+def lint(*arguments: str, exit_code: int) -> str:
     """Code that runs the command in the same process, without processes of its own."""
-    return f"from xlalint.cli import main\nmain({['check', '--jobs', '1', *arguments]!r})"
+    call = f"main({['check', '--jobs', '1', *arguments]!r})"
+    return f"from xlalint.cli import main\nassert {call} == {exit_code}"
 
 
 def test_the_command_is_imported_without_the_heavy_parts(tmp_path: Path) -> None:
@@ -65,13 +66,13 @@ def test_the_command_is_imported_without_the_heavy_parts(tmp_path: Path) -> None
 
 def test_a_file_without_findings_never_pays_for_libcst(tmp_path: Path) -> None:
     (tmp_path / "quiet.py").write_text(QUIET, encoding="utf-8")
-    loaded = loaded_after(lint("quiet.py"), tmp_path)
+    loaded = loaded_after(lint("quiet.py", exit_code=0), tmp_path)
     assert loaded & {"torch", "torch_xla", "numpy", "libcst", "sarif_om"} == set()
 
 
 def test_a_file_with_findings_is_linted_without_torch_and_sarif(tmp_path: Path) -> None:
     (tmp_path / "costly.py").write_text(COSTLY, encoding="utf-8")
-    loaded = loaded_after(lint("--output-format", "json", "costly.py"), tmp_path)
+    loaded = loaded_after(lint("--output-format", "json", "costly.py", exit_code=1), tmp_path)
     assert "libcst" in loaded
     assert loaded & {"torch", "torch_xla", "numpy", "sarif_om"} == set()
 
