@@ -12,28 +12,20 @@ from typing import Protocol, cast
 
 import msgspec
 
+from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.events import Facts
-from xlalint.findings.check import Judge, Lines, RuleError, Tools
+from xlalint.findings.check import Anchors, Judge, Lines, RuleError, Tools
 from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Diagnostic, Report, Rule, Skipped
 from xlalint.findings.registry import Listed, Loaded, listed, load
 from xlalint.findings.selection import refuse_unknown_in
-from xlalint.findings.settings import Configuration, Hints
+from xlalint.findings.settings import Configuration
 from xlalint.findings.suppression import UNUSED
 from xlalint.sources.discover import Discovered, discover
 from xlalint.sources.ignored import excluded_with_parents
 from xlalint.sources.read import decode, read_bytes
 from xlalint.sources.screen import imports_torch
 from xlalint.sources.source import Source, Unreadable
-
-
-class Assumptions(msgspec.Struct, frozen=True):
-    """What the analysis may take for granted in one file, from its configuration."""
-
-    assume_xla: bool | None = None
-    """Whether torch_xla is in use; None: look at the imports."""
-    torch_xla_version: str | None = None
-    hints: Hints = Hints()
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -157,8 +149,14 @@ def lines_of(path: str) -> Lines | None:
 
 
 def later_tools() -> Tools:
-    """The exact place of findings and their fixes, from the stage that may parse by libcst; imported on first use."""
-    return Tools(lines_of=lru_cache(maxsize=64)(lines_of))
+    """The exact place of findings and their fixes, from the stage that reads by libcst; imported on first use."""
+    return Tools(anchors=_anchors, lines_of=lru_cache(maxsize=64)(lines_of))
+
+
+def _anchors(source: Source) -> Anchors:
+    from xlalint.edits.anchor import Anchors as Exact
+
+    return Exact(source)
 
 
 class Bench:
@@ -198,8 +196,14 @@ class Bench:
 
 def assumptions_of(configuration: Configuration) -> Assumptions:
     settings = configuration.settings
-    assumed = None if settings.assume_xla == "auto" else settings.assume_xla
-    return Assumptions(assumed, settings.torch_xla_version, settings.hints)
+    hints = settings.hints
+    return Assumptions(
+        assume_xla=None if settings.assume_xla == "auto" else settings.assume_xla,
+        loaders=frozenset(hints.loaders),
+        step_functions=frozenset(hints.step_functions),
+        boundaries=frozenset(hints.boundaries),
+        host_functions=frozenset(hints.host_functions),
+    )
 
 
 def _analysed(

@@ -113,12 +113,19 @@ def test_why_holds_the_chain_the_guards_and_the_assumption() -> None:
     assert "assumption" in found.why[3].text
 
 
-def test_a_place_that_the_anchor_does_not_confirm_is_dropped() -> None:
-    def anchor(lines: object, span: Span) -> Position | None:
-        return Position(3, 14, 3, 18) if span.line == 3 else None
+class ThirdLineOnly:
+    """Anchors that confirm what stands in line 3, and show the statement that they are given."""
 
-    (found,) = check(facts(THIRD, event(4, 25)), tools=Tools(anchor=anchor))
-    assert found.at == Position(3, 14, 3, 18)
+    def __init__(self, source: Source) -> None:
+        pass
+
+    def anchor(self, span: Span, statement: Span) -> Position | None:
+        return Position(3, statement.column, 3, statement.end_column) if span.line == 3 else None
+
+
+def test_a_place_that_is_not_confirmed_is_dropped() -> None:
+    (found,) = check(facts(THIRD, event(4, 25)), tools=Tools(anchors=ThirdLineOnly))
+    assert found.at == Position(3, 4, 3, 24)
 
 
 def test_a_fix_is_made_by_who_can_make_it() -> None:
@@ -131,7 +138,7 @@ def test_a_fix_is_made_by_who_can_make_it() -> None:
 
     fixable = with_check(READ.rule, mended)
     assert check(facts(THIRD), fixable)[0].fix is None
-    tools = Tools(text_edits=lambda given, source: fix if given is edit and source.path == "x.py" else None)
+    tools = Tools(text_edits=lambda given, source, statement: fix if given is edit and source.path == "x.py" else None)
     assert check(facts(THIRD), fixable, tools=tools)[0].fix is fix
 
 

@@ -47,6 +47,25 @@ def test_a_header_over_three_lines_is_one_statement() -> None:
     assert layout.statement_at(3).text == "if (\n    a\n):  # here"
 
 
+@pytest.mark.parametrize(
+    ("text", "line", "code"),
+    [
+        ("    x = 1  # one\n", 1, "x = 1"),
+        ("if x:  # one\n    y = 2", 1, "if x"),
+        ("if x:  # one\n    y = 2", 2, "y = 2"),
+        ("while (\n    é\n):\n    pass\n", 2, "while (\n    é\n)"),
+        ("x = d[1:]\n", 1, "x = d[1:]"),
+        ("é = f(\n    'é: #',\n    é)  # é\n", 3, "é = f(\n    'é: #',\n    é)"),
+    ],
+)
+def test_the_code_of_a_statement_is_told_in_bytes(text: str, line: int, code: str) -> None:
+    found = Layout(text).code_at(line)
+    lines = text.encode().split(b"\n")[found.line - 1 : found.end_line]
+    lines[-1] = lines[-1][: found.end_column]
+    lines[0] = lines[0][found.column :]
+    assert b"\n".join(lines).decode() == code
+
+
 def test_hashes_and_brackets_in_strings_mean_nothing() -> None:
     layout = Layout("a = '# no ('\nb = f\"{x['#']}\"  # yes\nc = '''\n# no\n'''\n")
     assert [comment.text for comment in layout.comments] == ["# yes"]

@@ -13,7 +13,7 @@ from xlalint.cli.console import say
 from xlalint.cli.options import configurations, settings_options
 
 if TYPE_CHECKING:
-    from xlalint.linting import Assumptions
+    from xlalint.facts.assumptions import Assumptions
     from xlalint.sources.source import Source
 
 Explain = Callable[["Source", int, "Assumptions"], str]

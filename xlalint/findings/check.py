@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import Protocol
 
 import msgspec
 
@@ -18,13 +19,18 @@ from xlalint.sources.layout import Layout, Statement
 from xlalint.sources.source import Source
 
 Lines = Sequence[str]
-Anchor = Callable[[Lines, Span], "Position | None"]
-"""The exact place of a span; None if there is no such node, and then the finding is dropped."""
-TextEdits = Callable[[Edit, Source], "Fix | None"]
+TextEdits = Callable[[Edit, Source, Span], "Fix | None"]
+"""The text edits of a fix, given the span of the statement that it is made in; None if it can't be made there."""
 LinesOf = Callable[[str], "Lines | None"]
 """The lines of another file of the chain of reasons, by its path, for its columns."""
-StatementAt = Callable[[int], Statement]
-"""The statement that holds a line."""
+
+
+class Anchors(Protocol):
+    """The exact places of one file."""
+
+    def anchor(self, span: Span, statement: Span) -> Position | None:
+        """Where ``span`` stands in ``statement``; None if there is no such node, and then the finding is dropped."""
+        ...
 
 
 class RuleError(Exception):
@@ -34,10 +40,9 @@ class RuleError(Exception):
 class Tools(msgspec.Struct, frozen=True):
     """What later stages lend. Without them spans are only converted, and nothing is fixed."""
 
-    anchor: Anchor | None = None
+    anchors: Callable[[Source], Anchors] | None = None
     text_edits: TextEdits | None = None
     lines_of: LinesOf | None = None
-    statement_at: StatementAt | None = None
 
 
 class Judge:
@@ -147,12 +152,21 @@ class _Draft:
     def _suppressions(self) -> Suppressions:
         return Suppressions(self.source.text, self._layout)
 
+    @cached_property
+    def _anchors(self) -> Anchors | None:
+        return self._tools.anchors(self.source) if self._tools.anchors is not None else None
+
     def position(self, span: Span) -> Position | None:
-        anchor = self._tools.anchor
-        return anchor(self._lines, span) if anchor is not None else position_of(self._lines, span)
+        if self._anchors is None:
+            return position_of(self._lines, span)
+        return self._anchors.anchor(span, self._statement_span(span.line))
 
     def statement_at(self, line: int) -> Statement:
-        return (self._tools.statement_at or self._layout.statement_at)(line)
+        return self._layout.statement_at(line)
+
+    def _statement_span(self, line: int) -> Span:
+        found = self._layout.code_at(line)
+        return Span(found.line, found.column, found.end_line, found.end_column)
 
     def names(self, placed: Iterable[_Placed]) -> list[tuple[str, str, str]]:
         return [(one.finding.rule.code, one.finding.at.scope, one.statement.text) for one in placed]
@@ -174,7 +188,7 @@ class _Draft:
     def fix(self, edit: Edit | None) -> Fix | None:
         if edit is None or self._tools.text_edits is None:
             return None
-        return self._tools.text_edits(edit, self.source)
+        return self._tools.text_edits(edit, self.source, self._statement_span(edit.span.line))
 
     def suppressed(self, rule: Rule, statement: Statement) -> str | None:
         directive = self._suppressions.covering(rule, statement.first, statement.last)

@@ -21,6 +21,8 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 
+_HEADER = re.compile(r"\s*(?:if|elif|else|while|for|with|async|def|class|try|except|finally|match|case)\b", re.ASCII)
+
 
 class Comment(msgspec.Struct, frozen=True):
     """``line`` and ``column`` 1-based, the column in code points; ``alone`` where no code stands before it."""
@@ -37,6 +39,15 @@ class Statement(msgspec.Struct, frozen=True):
     first: int
     last: int
     text: str
+
+
+class Code(msgspec.Struct, frozen=True):
+    """Where the code of a logical line stands: lines 1-based, columns 0-based in UTF-8 bytes, end exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
 
 
 class Layout:
@@ -63,6 +74,24 @@ class Layout:
             last = self._line_of(end)
         first = self._line_of(start)
         return Statement(first, last, self._text[start:end].rstrip("\n"))
+
+    def code_at(self, line: int) -> Code:
+        """The code of the logical line that holds ``line``: without indentation, comment, and a header's colon."""
+        statement = self.statement_at(line)
+        lines = statement.text.split("\n")
+        first, last = lines[0], lines[-1]
+        # Only what follows the code on the last line can go: nothing, or one comment.
+        if statement.last in self._comment_columns:
+            last = last[: self._comment_columns[statement.last] - 1]
+        last = last.rstrip()
+        if last.endswith(":") and _HEADER.match(first):
+            last = last[:-1].rstrip()
+        indentation = len(first) - len(first.lstrip())
+        return Code(statement.first, indentation, statement.last, len(last.encode("utf-8", "surrogatepass")))
+
+    @cached_property
+    def _comment_columns(self) -> dict[int, int]:
+        return {comment.line: comment.column for comment in self.comments}
 
     @cached_property
     def _starts(self) -> list[int]:
