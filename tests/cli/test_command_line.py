@@ -182,7 +182,7 @@ def test_standard_input_of_an_excluded_file_is_left_alone(xlalint: Xlalint) -> N
 
 def test_verbose_tells_on_standard_error(xlalint: Xlalint) -> None:
     Path("a.py").write_text("x = 1\n")
-    assert xlalint("--verbose", ".").errors[-1].startswith("xlalint: note: 1 files checked")
+    assert xlalint("--verbose", ".").errors[-1].startswith("xlalint: note: 1 file checked")
 
 
 def test_a_name_with_a_line_break_in_it_stays_on_one_line(xlalint: Xlalint) -> None:

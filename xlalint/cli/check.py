@@ -71,6 +71,8 @@ def command(
     """
     output = _output(chosen)
     configured = configurations(chosen)
+    if "" in paths:
+        raise click.UsageError("a path is empty")
     paths = paths or (".",)
     if show_settings:
         return _show_settings(configured, paths[0], stdin_filename)
@@ -139,6 +141,8 @@ def _write_report(report: Report, configured: Configurations, stdin: Stdin | Non
 
 
 def _complain_of(report: Report, stdin: Stdin | None, output: Output, named: list[Path]) -> None:
+    from xlalint.reports.summary import plural
+
     for path in report.named_missing:
         # A path that is there and can't be reached brings its reason in brackets.
         complain("error", path if path.endswith(")") else f"{path}: no such file or folder")
@@ -147,7 +151,7 @@ def _complain_of(report: Report, stdin: Stdin | None, output: Output, named: lis
     if not (report.files or report.skipped or report.named_missing or stdin or output.quiet):
         complain("warning", f"no Python files found in {', '.join(f'`{path}`' for path in named)}")
     if output.verbose:
-        complain("note", f"{report.files} files checked in {report.seconds:.2f} s")
+        complain("note", f"{plural(report.files, 'file')} checked in {report.seconds:.2f} s")
 
 
 def _exit_code(report: Report, configured: Configurations, output: Output) -> int:
