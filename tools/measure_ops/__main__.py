@@ -13,7 +13,10 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tools.measure_ops.subjects import Subject
 
 os.environ.setdefault("PJRT_DEVICE", "CPU")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -71,7 +74,10 @@ def _run(phase: str, scratch: Path) -> int:
     done = _records(scratch / f"{phase}.jsonl")
     items = [key for key in subjects if key not in done]
     if phase == "lazy":
-        _measure(items, lambda key: lazily(subjects[key]), scratch / "lazy.jsonl")
+        crashed = _measure(items, lambda key: lazily(subjects[key]), scratch / "lazy.jsonl")
+        with (scratch / "lazy.jsonl").open("a", encoding="utf-8") as out:
+            for key in crashed:
+                out.write(json.dumps([key, _carefully(subjects[key])]) + "\n")
     else:
         chosen = {key: _worth(lazy[key]) for key in items if key in lazy}
         items = [key for key in items if chosen.get(key)]
@@ -81,27 +87,52 @@ def _run(phase: str, scratch: Path) -> int:
     return 0
 
 
-def _worth(record: Mapping[str, Any]) -> dict[str, int]:
-    """The cases for openxla: the first that is free in lazy mode and the first that is not."""
+def _worth(record: Mapping[str, Any]) -> dict[str, list[int]]:
+    """The cases for openxla: the first that is free in lazy mode and the first that is not, each with a second."""
     ran = [case for case in record.get("forward", ()) if "error" not in case] or record.get("forward", ())
-    chosen: dict[str, int] = {}
+    chosen: dict[str, list[int]] = {}
     for case in ran:
         costly = bool(case.get("reads") or case.get("fallback") or case.get("error"))
-        chosen.setdefault("costly" if costly else "free", int(case["place"]))
-    return chosen
+        chosen.setdefault("costly" if costly else "free", []).append(int(case["place"]))
+    return {name: [places[0], places[-1]] if len(places) > 1 else places for name, places in chosen.items()}
 
 
-def _measure(items: Sequence[str], work: Callable[[str], dict[str, Any]], sink: Path) -> None:
+def _carefully(subject: Subject) -> dict[str, Any]:
+    """Each case in a process of its own, for a subject that crashes."""
+    from tools.measure_ops.measure import FEW, assembled, case_by_case, on_cpu, one_case
+    from tools.measure_ops.worker import in_children
+
+    def run(item: str) -> dict[str, Any]:
+        grad, place = item.split()
+        return one_case(subject, grad == "True", int(place)) if place != "cpu" else on_cpu(subject)
+
+    record: dict[str, Any] = {"most": FEW, "forward": [], "grad": [], "parameters": ""}
+    items = [f"{grad} {place}" for grad, place in case_by_case(subject)]
+    for item, told in in_children(items, run, batch=1):
+        grad, place = item.split()
+        if case := assembled(subject, grad == "True", int(place), told):
+            record["grad" if grad == "True" else "forward"].append(case)
+    record["parameters"] = max((one.text() for one in subject.cases(FEW, False)[1]), key=len, default="")
+    for _, told in in_children(["False cpu"], run):
+        record |= told
+    return record
+
+
+def _measure(items: Sequence[str], work: Callable[[str], dict[str, Any]], sink: Path) -> list[str]:
+    """Writes the records to ``sink``; returns the items that killed their process."""
     from tools.measure_ops.worker import in_children
 
     start = time.monotonic()
+    crashed: list[str] = []
     with sink.open("a", encoding="utf-8") as out:
         for number, (key, record) in enumerate(in_children(items, work), 1):
             out.write(json.dumps([key, record]) + "\n")
             out.flush()
+            crashed += [key] if "died" in record else []
             if number % 20 == 0 or "died" in record or "failed" in record:
                 note = record.get("died") or record.get("failed") or ""
                 print(f"{number}/{len(items)} {time.monotonic() - start:.0f}s {key} {note}", flush=True)
+    return crashed
 
 
 def _write(scratch: Path, table: Path) -> int:
@@ -136,6 +167,7 @@ def _again(names: Sequence[str]) -> int:
 
     subjects = {key: one for key, one in all_subjects().items() if one.name in names}
     lazy = dict(in_children(list(subjects), lambda key: lazily(subjects[key])))
+    lazy |= {key: _carefully(subjects[key]) for key, record in lazy.items() if "died" in record}
     chosen = {key: places for key, record in lazy.items() if (places := _worth(record))}
     openxla = dict(in_children(list(chosen), lambda key: under_openxla(subjects[key], lazy[key]["most"], chosen[key])))
     print(_text([], rows(subjects, lazy, openxla)), end="")

@@ -8,14 +8,14 @@ from typing import Any
 
 import torch
 from torch._jit_internal import boolean_dispatched
+from torch.utils._pytree import tree_leaves
 
-from xlalint.knowledge.conditions import Argument
+from xlalint.knowledge.conditions import UNKNOWN, Argument
 
 EMPTY = inspect.Parameter.empty
 
 BY_HAND: Mapping[str, str] = {
     "torch.Tensor.__getitem__": "input index",
-    "torch.Tensor.to": "input target=None",
 }
 """Signatures that nothing announces."""
 
@@ -121,14 +121,14 @@ def described(value: object) -> dict[str, Any]:
     if isinstance(value, torch.Tensor):
         return {"tensor": True, "dtypes": [kind(value.dtype)], "shape": list(value.shape)}
     if isinstance(value, (list, tuple)):
-        tensors = [member for member in value if isinstance(member, torch.Tensor)]
+        tensors = [leaf for leaf in tree_leaves(value) if isinstance(leaf, torch.Tensor)]
         if tensors:
             return {"tensor": False, "dtypes": sorted({kind(member.dtype) for member in tensors})}
         plain = _plain(value)
-        return {"tensor": False} if plain is None else {"tensor": False, "value": plain}
+        return {"tensor": False, "dtypes": [], **({"value": plain} if plain is not None else {})}
     if value is None or isinstance(value, (bool, int, float, str)):
         return {"tensor": False, "value": value}
-    return {"tensor": False, "other": str(value)[:40]}
+    return {"tensor": False, "dtypes": [], "other": str(value)[:40]}
 
 
 def _plain(value: object) -> object:
@@ -141,7 +141,7 @@ def _plain(value: object) -> object:
 def known(description: Mapping[str, Any], grad: bool) -> Argument:
     """The argument that a perfect analyser would see."""
     shape = description.get("shape")
-    value = description.get("value", description.get("other"))
+    value = description.get("value", description.get("other", UNKNOWN))
     return Argument(
         value=_tuples(value),
         tensor=description["tensor"],

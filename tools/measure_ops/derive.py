@@ -17,14 +17,14 @@ def observation(arguments: Mapping[str, Mapping[str, Any]], grad: bool, cost: bo
     return {name: known(told, grad) for name, told in arguments.items()}, cost
 
 
-def condition(observations: Sequence[Observation], defaults: Mapping[str, object]) -> str:
+def condition(observations: Sequence[Observation], defaults: Mapping[str, object], dimensions: int) -> str:
     """The simplest condition that parts the costly calls from the free ones, or ``UNSETTLED``.
 
     Candidates come in order of generality, so that a condition on whether an argument is passed is preferred to
     one on its values. A single costly or free call is not enough for a condition on values of numbers: it would
-    only repeat the sample.
+    only repeat the sample. ``dimensions`` is the number that an output size speaks of.
     """
-    atoms = list(dict.fromkeys(_atoms(observations)))
+    atoms = list(dict.fromkeys(_atoms(observations, dimensions)))
     singles = [atom for atom in atoms if _parts(atom, observations, defaults)]
     if singles:
         return singles[0]
@@ -32,7 +32,7 @@ def condition(observations: Sequence[Observation], defaults: Mapping[str, object
     for joiner in (";", "&"):
         for left, right in itertools.combinations(useful, 2):
             text = f"{left}{joiner}{right}"
-            if left.split(":")[1][:3] != right.split(":")[1][:3] and _parts(text, observations, defaults):
+            if _parts(text, observations, defaults):
                 return text
     return UNSETTLED
 
@@ -42,14 +42,16 @@ def _parts(text: str, observations: Sequence[Observation], defaults: Mapping[str
     return all(decide(parsed, arguments, defaults) is cost for arguments, cost in observations)
 
 
-def _atoms(observations: Sequence[Observation]) -> Iterator[str]:
+def _atoms(observations: Sequence[Observation], dimensions: int) -> Iterator[str]:
     names = list(dict.fromkeys(name for arguments, _ in observations for name in arguments))
     yield "grad:*"
-    for kind in ("nondefault", "missing", "tensor", "notensor"):
+    for kind in ("tensor", "notensor"):
+        yield from (f"{kind}:{name}" for name in names)
+    yield from (f"uneven:{name}={dimensions}" for name in names if name in ("output_size", "size"))
+    for kind in ("nondefault", "missing"):
         yield from (f"{kind}:{name}" for name in names)
     for name in names:
         yield from _of_dtype(name, observations)
-    yield from (f"uneven:{name}" for name in names if "size" in name)
     for name in names:
         yield from _of_value(name, observations)
     for name in names[:3]:
@@ -68,8 +70,8 @@ def _of_value(name: str, observations: Sequence[Observation]) -> Iterator[str]:
     """Sets of words; numbers only as a bound or as one value, lest the samples be learned by heart."""
     costly = {_word(arguments[name].value) for arguments, cost in observations if cost and name in arguments}
     free = {_word(arguments[name].value) for arguments, cost in observations if not cost and name in arguments}
-    costly.discard(None)
-    free.discard(None)
+    costly.discard("")
+    free.discard("")
     for operator, values in (("=", costly - free), ("!=", free - costly)):
         texts = sorted(str(value) for value in values)
         numbers = [text for text in texts if isinstance(constant(text), (int, float)) and text not in ("True", "False")]
@@ -78,8 +80,10 @@ def _of_value(name: str, observations: Sequence[Observation]) -> Iterator[str]:
     yield from (f"value:{name}{bound}" for bound in ("<0", ">1"))
 
 
-def _word(value: object) -> str | None:
+def _word(value: object) -> str:
+    """The value as a condition spells it, or nothing."""
     value = uniform(value)
-    if isinstance(value, (str, int, float, bool)) and not set(str(value)) & set(",;&|:= "):
-        return str(value)
-    return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    plain = value is None or isinstance(value, (str, int, float, bool))
+    return str(value) if plain and not set(str(value)) & set(",;&|:= ") else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,18 +81,19 @@ def _backward(result: object) -> dict[str, Any] | None:
     return {"reads": cost.reads, "fallback": list(cost.fallback)}
 
 
-def compiled(case: Case) -> dict[str, Any]:
-    """The same call under openxla. Counted is the second call: the first one pays for finding out."""
+def compiled(case: Case, target: Callable[..., object] | None = None) -> dict[str, Any]:
+    """The same call, or that of ``target`` with its arguments, under openxla.
+
+    Counted is the second call: the first one pays for finding out.
+    """
     torch._dynamo.reset()
     device = str(torch_xla.device())
     try:
         call, _placed = case.place(device, False)
     except Exception as error:
         return {"error": type(error).__name__, "text": _line(error), "during": "set-up"}
-    function: Any = getattr(call, "func", None)
+    function: Any = target or getattr(call, "func", call)
     args, kwargs = getattr(call, "args", ()), getattr(call, "keywords", {})
-    if function is None:
-        function = call
     torch._dynamo.utils.counters.clear()
     fast = torch.compile(lambda *a, **k: function(*a, **k), backend="openxla")
     try:

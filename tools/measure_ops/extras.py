@@ -45,7 +45,6 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "torch.quantile": ("torch.quantile(x, 0.5)", "torch.quantile(x, 0.5, dim=1)"),
     "torch.chain_matmul": ("torch.chain_matmul(x, e, e)",),
     "torch.linalg.multi_dot": ("torch.linalg.multi_dot([x, e, e])",),
-    "torch.repeat_interleave": ("torch.repeat_interleave(x, 2, dim=0)", "torch.repeat_interleave(x, i, dim=0)"),
     "torch.nn.utils.parametrizations.weight_norm": (
         "torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(8, 8).to(x.device))(x)",
     ),

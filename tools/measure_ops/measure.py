@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -18,21 +18,38 @@ FEW, MANY = 12, 48
 
 def lazily(subject: Subject) -> dict[str, Any]:
     """Forward and backward in lazy mode, data-dependent shapes and kinds of results."""
-    forward_most, forward_cases, used = _phase(subject, False)
-    backward_cases: list[dict[str, Any]] = []
-    if subject.differentiable:
-        _, backward_cases, more = _phase(subject, True)
-        used = used + more
+    most, cases, used = _phase(subject, False)
+    _, with_grad, more = _phase(subject, True) if subject.differentiable else (0, [], [])
+    return {"most": most, "forward": cases, "grad": with_grad, "parameters": _longest(used + more), **on_cpu(subject)}
+
+
+def _longest(used: list[Signature]) -> str:
+    return max((one.text() for one in used), key=len, default="")
+
+
+def on_cpu(subject: Subject) -> dict[str, Any]:
+    """What needs no device: data-dependent shapes and kinds of results."""
     shape, how = _data_shape(subject)
-    return {
-        "most": forward_most,
-        "forward": forward_cases,
-        "grad": backward_cases,
-        "parameters": max((one.text() for one in used), key=len, default=""),
-        "data_shape": shape,
-        "data_shape_by": how,
-        "results": _results(subject),
-    }
+    return {"data_shape": shape, "data_shape_by": how, "results": _results(subject)}
+
+
+def case_by_case(subject: Subject) -> Iterator[tuple[bool, int]]:
+    """(with gradients, place) of the first cases, for a subject that crashes its process."""
+    for grad in (False, True) if subject.differentiable else (False,):
+        yield from ((grad, place) for place in range(len(subject.cases(FEW, grad)[0])))
+
+
+def one_case(subject: Subject, grad: bool, place: int) -> dict[str, Any]:
+    """The record of a single case; empty where the CPU refuses it too."""
+    return _measured(place, subject.cases(FEW, grad)[0][place], grad) or {}
+
+
+def assembled(subject: Subject, grad: bool, place: int, record: dict[str, Any]) -> dict[str, Any]:
+    """The record of a case that may have crashed, from what its process left."""
+    if "died" in record or "failed" in record:
+        arguments = subject.cases(FEW, grad)[0][place].arguments
+        return {"place": place, "arguments": arguments, "error": "Crash", "text": "", "during": "call"}
+    return record
 
 
 def _phase(subject: Subject, grad: bool) -> tuple[int, list[dict[str, Any]], list[Signature]]:
@@ -149,10 +166,25 @@ def _told(result: object) -> str:
     return f"py-{type(result).__name__}"
 
 
-def under_openxla(subject: Subject, most: int, places: Mapping[str, int]) -> dict[str, Any]:
-    """The cases at ``places`` among ``most`` under openxla, by the names of the places."""
+def under_openxla(subject: Subject, most: int, places: Mapping[str, list[int]]) -> dict[str, Any]:
+    """The first of the cases at ``places`` (among ``most``) that does not raise, by the names of the places."""
     cases, _ = subject.cases(most, False)
-    return {"cases": {name: compiled(cases[place]) for name, place in places.items()}}
+    told: dict[str, Any] = {}
+    for name, tried in places.items():
+        for place in tried:
+            told[name] = _compiled(subject, cases[place])
+            if "error" not in told[name]:
+                break
+    return {"cases": told}
+
+
+def _compiled(subject: Subject, case: Case) -> dict[str, Any]:
+    """Databases wrap random ops in a function that sets the seed, which alone breaks the graph."""
+    record = compiled(case)
+    if record.get("breaks") and callable(subject.target) and not isinstance(subject.target, type):
+        direct = compiled(case, subject.target)
+        return record if "error" in direct else direct
+    return record
 
 
 def probe(text: str, phase: str) -> dict[str, Any]:

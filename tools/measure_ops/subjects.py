@@ -12,12 +12,16 @@ from typing import Any
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.common_modules import module_db
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves, tree_map
 
 from tools.measure_ops.arguments import Signature, bind, described, signatures
 from tools.measure_ops.extras import EXTRAS, namespace
 
 PREFERRED = (torch.float32, torch.int64, torch.bool, torch.complex64, torch.float64)
+EXCLUDED = {
+    "to": "a transfer, not an op",
+    "broadcast_shapes": "takes no tensor",
+}
 WHOLE = 60
 """No more samples of one OpInfo are ever looked at."""
 
@@ -65,7 +69,7 @@ def resolve(name: str) -> tuple[str, object] | None:
 
 def _of_op(op: Any) -> Subject | None:
     resolved = resolve(op.name)
-    if resolved is None or op.name.startswith(("jiterator", "ops.", "torch.ops")):
+    if resolved is None or op.name in EXCLUDED or not op.dtypes:
         return None
     name, target = resolved
     return Subject(
@@ -84,8 +88,12 @@ def _samples(op: Any, dtype: torch.dtype, grad: bool = False) -> list[Any]:
     random.seed(0)
     grad = grad and (dtype.is_floating_point or dtype.is_complex)
     samples = list(itertools.islice(op.sample_inputs("cpu", dtype, requires_grad=grad), WHOLE))
-    full = [one for one in samples if not isinstance(one.input, torch.Tensor) or one.input.numel()]
+    full = [one for one in samples if all(leaf.numel() for leaf in tree_leaves(_parts(one)) if torch.is_tensor(leaf))]
     return full or samples
+
+
+def _parts(sample: Any) -> tuple[Any, Any, Any]:
+    return sample.input, sample.args, dict(sample.kwargs)
 
 
 def spread(samples: Sequence[Any], most: int) -> list[Any]:
@@ -126,7 +134,7 @@ def _place_sample(
         placed.append(copy)
         return copy
 
-    first, args, kwargs = tree_map(move, (sample.input, sample.args, dict(sample.kwargs)))
+    first, args, kwargs = tree_map(move, _parts(sample))
     if isinstance(kwargs.get("device"), str):
         kwargs["device"] = device
     return functools.partial(call, first, *args, **kwargs), placed
@@ -146,20 +154,30 @@ def _of_module(info: Any) -> Subject:
         name=name,
         target=info.module_cls,
         differentiable=True,
-        cases=functools.partial(_module_cases, info, signatures(name, info.module_cls)),
+        cases=functools.partial(
+            _module_cases,
+            info,
+            signatures(name, info.module_cls),
+            signatures(name, functools.partial(info.module_cls.forward, None)),
+        ),
         on_cpu=lambda: iter(()),
     )
 
 
-def _module_cases(info: Any, choices: Sequence[Signature], most: int, grad: bool) -> tuple[list[Case], list[Signature]]:
+def _module_cases(
+    info: Any, choices: Sequence[Signature], calls: Sequence[Signature], most: int, grad: bool
+) -> tuple[list[Case], list[Signature]]:
+    """Arguments of the call stand behind those of the constructor, as ``call.NAME``."""
     torch.manual_seed(0)
     inputs = info.module_inputs_func(info, device="cpu", dtype=torch.float32, requires_grad=grad, training=True)
     cases: list[Case] = []
     used: list[Signature] = []
     for one in spread(list(itertools.islice((x for x in inputs if x.forward_input is not None), WHOLE)), most):
         made = one.constructor_input
-        bound, signature = bind(info.module_cls.__name__, choices, made.args, made.kwargs)
+        bound, signature = bind("", choices, made.args, made.kwargs)
         used += [] if signature is None else [signature]
+        passed, _ = bind("", calls, one.forward_input.args, one.forward_input.kwargs)
+        bound |= {f"call.{key}": value for key, value in passed.items()}
         arguments = {key: described(value) for key, value in bound.items()}
         cases.append(Case(arguments, functools.partial(_place_module, info.module_cls, one)))
     return cases, used
@@ -183,12 +201,16 @@ def _place_module(
 
 def _of_extra(extra: tuple[str, tuple[str, ...]]) -> Subject:
     name, expressions = extra
+    target: object = torch
+    for part in name.split(".")[1:]:
+        target = getattr(target, part)
+    shown = signatures(name, target)[:1]
     return Subject(
         key=f"extra {name}",
         name=name,
-        target=None,
+        target=target,
         differentiable=True,
-        cases=lambda most, _grad: ([expression(one) for one in expressions[:most]], []),
+        cases=lambda most, _grad: ([expression(one) for one in expressions[:most]], shown),
         on_cpu=lambda: iter(()),
     )
 
@@ -200,5 +222,4 @@ def expression(text: str) -> Case:
 
 def _place_expression(text: str, device: str, grad: bool) -> tuple[Callable[[], object], list[torch.Tensor]]:
     names = namespace(device, grad)
-    code = compile(text, "<expression>", "eval")
-    return (lambda: eval(code, names)), [value for value in names.values() if isinstance(value, torch.Tensor)]
+    return eval(f"lambda: {text}", names), [value for value in names.values() if isinstance(value, torch.Tensor)]

@@ -49,10 +49,10 @@ def _row(
     if not cases and not died:
         return []
     defaults = _defaults(parameters)
-    reads, when, fallback = _phase(forward, defaults)
-    backward_reads, backward_when, backward_fallback = _phase(backward, defaults)
+    dimensions = int(name[-2]) if name[-2:] in ("1d", "2d", "3d") else 2
+    reads, when, fallback = _phase(forward, defaults, dimensions)
+    backward_reads, backward_when, backward_fallback = _phase(backward, defaults, dimensions)
     if not when and not backward_when:
-        parameters = ""
         aliases = [*aliases, *_namesakes(name, {*taken, *aliases})]
     cells = {
         "name": name,
@@ -93,7 +93,7 @@ def _looks(cases: Iterable[Record], grad: bool) -> list[Look]:
     ]
 
 
-def _phase(looks: Sequence[Look], defaults: Mapping[str, object]) -> tuple[str, str, str]:
+def _phase(looks: Sequence[Look], defaults: Mapping[str, object], dimensions: int) -> tuple[str, str, str]:
     """(reads, condition, fallbacks) of one phase."""
     reading = {bool(reads) for _, reads, _ in looks}
     reads = "sometimes" if len(reading) > 1 else "always" if True in reading else "never"
@@ -103,7 +103,7 @@ def _phase(looks: Sequence[Look], defaults: Mapping[str, object]) -> tuple[str, 
         return reads, "", fallback
     if any(not arguments for arguments, _ in observations):
         return reads, UNSETTLED, fallback
-    return reads, condition(observations, defaults), fallback
+    return reads, condition(observations, defaults, dimensions), fallback
 
 
 def _has_method(name: str) -> bool:

@@ -7,7 +7,7 @@ The language is closed, so that a static analyser can decide it (``;`` is or, ``
     dtype:A=bool     A, or a member of A, has that kind of dtype: bool, int, float, complex
     rank:A=3|4       number of dimensions of the tensor A
     value:A=x|y      A is one of the values; also ``!=``, ``<`` and ``>`` (one number; any member of a sequence)
-    uneven:A         a trailing dimension of the first argument is no multiple of the size that A asks for
+    uneven:A=2       of the last 2 dimensions of the call's first tensor one is no multiple of the size A
     grad:A           gradients are recorded for A (any argument: ``grad:*``)
 
 Answers have three values: None is "can't be told".
@@ -102,7 +102,7 @@ def _atom(text: str) -> Atom:
     kind, _, rest = text.partition(":")
     if kind not in _KINDS or not rest:
         raise ConditionError(f"not a condition: {text!r}")
-    if kind not in ("value", "dtype", "rank"):
+    if kind not in ("value", "dtype", "rank", "uneven"):
         return Atom(kind, rest)
     for operator in _OPERATORS:
         name, found, values = rest.partition(operator)
@@ -133,10 +133,9 @@ def _holds(atom: Atom, arguments: Mapping[str, Argument], defaults: Mapping[str,
     if atom.kind == "grad":
         return _grad(atom, arguments)
     given = arguments.get(atom.argument)
-    if atom.kind == "missing":
-        return _is_default(given, defaults.get(atom.argument))
-    if atom.kind == "nondefault":
-        return _not(_is_default(given, defaults.get(atom.argument)))
+    if atom.kind in ("missing", "nondefault"):
+        absent = _is_default(given, defaults.get(atom.argument))
+        return absent if atom.kind == "missing" else _not(absent)
     if given is None:
         if atom.kind == "value" and atom.argument in defaults:
             return _compare(atom, defaults[atom.argument])
@@ -146,11 +145,11 @@ def _holds(atom: Atom, arguments: Mapping[str, Argument], defaults: Mapping[str,
     if atom.kind == "notensor":
         return _not(given.tensor)
     if atom.kind == "dtype":
-        return None if given.dtypes is None else any(value in given.dtypes for value in atom.values)
+        return _has_dtype(given, atom)
     if atom.kind == "rank":
         return None if given.rank is None else given.rank in atom.values
     if atom.kind == "uneven":
-        return _uneven(given, next(iter(arguments.values())))
+        return _uneven(given, _pooled(arguments), atom.values[0])
     if given.tensor or isinstance(given.value, Unknown):
         return False if given.tensor else None
     return _compare(atom, given.value)
@@ -170,8 +169,14 @@ def _is_default(given: Argument | None, default: object) -> bool | None:
         return False
     if isinstance(given.value, Unknown):
         return None
-    value = uniform(given.value)
-    return value is None or _same(value, uniform(default))
+    return _same(uniform(given.value), uniform(default))
+
+
+def _has_dtype(given: Argument, atom: Atom) -> bool | None:
+    if given.dtypes is not None:
+        return any(value in given.dtypes for value in atom.values)
+    plain = given.value is None or isinstance(given.value, (bool, int, float, str))
+    return False if given.tensor is False and plain else None
 
 
 def _compare(atom: Atom, value: object) -> bool | None:
@@ -188,16 +193,22 @@ def _compare(atom: Atom, value: object) -> bool | None:
     return any(number < bound if atom.operator == "<" else number > bound for number in numbers)
 
 
-def _uneven(size: Argument, over: Argument) -> bool | None:
+def _pooled(arguments: Mapping[str, Argument]) -> Argument:
+    """The tensor that a size is asked for: the first argument of the call, also where that of a module follows."""
+    called = (given for name, given in arguments.items() if name.startswith("call."))
+    return next(called, next(iter(arguments.values())))
+
+
+def _uneven(size: Argument, over: Argument, dimensions: object) -> bool | None:
     """``size`` may hold None, which keeps the dimension; 1 divides everything, so it needs no shape."""
     if isinstance(size.value, Unknown):
         return None
     whole = uniform(size.value)
     if whole is None or _same(whole, 1):
         return False
-    if over.shape is None:
+    if over.shape is None or not isinstance(dimensions, int):
         return None
-    wanted = whole if isinstance(whole, tuple) else (whole,) * max(1, len(over.shape) - 2)
+    wanted = whole if isinstance(whole, tuple) else (whole,) * dimensions
     if len(wanted) > len(over.shape):
         return None
     answers: list[bool | None] = []

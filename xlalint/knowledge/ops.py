@@ -34,7 +34,7 @@ COLUMNS = (
     "raises",
 )
 HEADER = ("torch", "torch_xla", "device")
-CONDITION_COLUMNS = ("name", "phase", "condition", "costs", "free")
+CONDITION_COLUMNS = ("name", "phase", "condition", "fallback", "costs", "free")
 _TENSOR = "torch.Tensor."
 
 
@@ -51,10 +51,12 @@ class OpRow(msgspec.Struct, frozen=True):
     """Whether tensors have it as a method too."""
     aliases: tuple[str, ...]
     parameters: str
-    """Names parted by spaces, ``=default`` where there is one; a class's are those of its constructor."""
+    """Names parted by spaces, ``=default`` where there is one; a class's are those of its constructor (conditions
+    name those of its call ``call.NAME``)."""
     result: str
-    """``same`` (what the tensor arguments promote to), ``bool``, ``int``, ``float``, ``complex``; ``+`` joins a tuple's
-    members, ``list:`` a list of unknown length, ``/`` parts alternatives, ``py-…`` is a Python value, ``none`` nothing."""
+    """``same`` (what the tensor arguments promote to), ``bool``, ``int``, ``float``, ``complex``; ``+`` joins the
+    members of a tuple, ``list:`` is a list of unknown length, ``/`` parts alternatives, ``py-…`` is a Python value,
+    ``none`` nothing, ``?`` not known."""
     reads: str
     """Whether the forward call moves data to the host: ``never``, ``always``, ``sometimes``."""
     condition: str
@@ -120,6 +122,8 @@ class HandCondition(msgspec.Struct, frozen=True):
     phase: str
     """``forward`` or ``backward``."""
     condition: str
+    fallback: tuple[str, ...]
+    """What falls back where it costs; none where it is a read only."""
     costs: str
     """A Python expression that costs on the device, empty for ``never``."""
     free: str
@@ -177,7 +181,8 @@ def read_table(path: Path) -> tuple[dict[str, str], tuple[OpRow, ...]]:
 
 
 def read_conditions(path: Path) -> tuple[HandCondition, ...]:
-    return tuple(HandCondition(*cells) for cells in _cells(path, CONDITION_COLUMNS)[1])
+    rows = _cells(path, CONDITION_COLUMNS)[1]
+    return tuple(HandCondition(*cells[:3], tuple(cells[3].split()), *cells[4:]) for cells in rows)
 
 
 def _cells(path: Path, columns: tuple[str, ...]) -> tuple[list[str], list[list[str]]]:
@@ -216,19 +221,21 @@ def _row(cells: list[str]) -> OpRow:
 def _with_hand(row: OpRow, hand: Mapping[tuple[str, str], HandCondition]) -> OpRow:
     forward, backward = hand.get((row.name, "forward")), hand.get((row.name, "backward"))
     if forward is not None:
-        reads, condition, fallback = _applied(forward.condition, row.reads, row.fallback)
+        reads, condition, fallback = _applied(forward, row.reads, row.fallback)
         row = msgspec.structs.replace(row, reads=reads, condition=condition, fallback=fallback)
     if backward is not None:
-        reads, condition, fallback = _applied(backward.condition, row.backward_reads, row.backward_fallback)
+        reads, condition, fallback = _applied(backward, row.backward_reads, row.backward_fallback)
         row = msgspec.structs.replace(
             row, backward_reads=reads, backward_condition=condition, backward_fallback=fallback
         )
     return row
 
 
-def _applied(condition: str, reads: str, fallback: tuple[str, ...]) -> tuple[str, str, tuple[str, ...]]:
-    if condition == "never":
+def _applied(hand: HandCondition, reads: str, fallback: tuple[str, ...]) -> tuple[str, str, tuple[str, ...]]:
+    """Fallbacks are those that were measured and those that the hand row names."""
+    if hand.condition == "never":
         return "never", "", ()
-    if condition == "always":
-        return ("always" if reads == "sometimes" else reads), "", fallback
-    return ("sometimes" if reads == "always" else reads), condition, fallback
+    names = tuple(sorted({*fallback, *hand.fallback}))
+    if hand.condition == "always":
+        return "always", "", names
+    return "sometimes", hand.condition, names
