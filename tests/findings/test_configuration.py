@@ -158,3 +158,22 @@ def test_config_takes_a_pyproject_or_a_file_of_any_name() -> None:
 
 def test_defaults_pass_their_own_check() -> None:
     assert settings_from({}, "here") == Configurations().of_file("x.py").settings
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "configuration.md"
+
+
+def test_the_page_names_every_key_and_no_other() -> None:
+    from xlalint.findings.settings import Hints, Settings
+
+    rows = [line.split("`")[1] for line in PAGE.read_text().splitlines() if line.startswith("| `")]
+    known = {*Settings.__struct_encode_fields__, *Hints.__struct_encode_fields__} - {"hints"}
+    assert known <= set(rows)
+    assert {row for row in rows if not row.startswith("#")} == known
+
+
+def test_the_example_of_the_page_is_right() -> None:
+    example = PAGE.read_text().partition("```toml\n")[2].partition("```")[0]
+    configuration = load(str(write("pyproject.toml", example)))
+    assert configuration.settings.ignore == ("XLA314",)
+    assert configuration.settings.hints.loaders == ("data.Batches",)

@@ -83,7 +83,7 @@ def command(
     report = _linted(named, configured, stdin, not no_cache, output)
     written = _write_report(report, configured, stdin, output)
     _complain_of(report, stdin, output, named)
-    return _exit_code(report, configured, output) if written else FAILED
+    return exit_code(report, configured, output) if written else FAILED
 
 
 def _output(chosen: dict[str, Any]) -> Output:
@@ -154,7 +154,8 @@ def _complain_of(report: Report, stdin: Stdin | None, output: Output, named: lis
         complain("note", f"{plural(report.files, 'file')} checked in {report.seconds:.2f} s")
 
 
-def _exit_code(report: Report, configured: Configurations, output: Output) -> int:
+def exit_code(report: Report, configured: Configurations, output: Output) -> int:
+    """0, 1 or 2. That something could not be done weighs more than that something was found."""
     from xlalint.findings.model import Severity
 
     if report.named_missing:
