@@ -1,0 +1,234 @@
+"""One statement, read exactly by libcst.
+
+libcst needs about a second for a megabyte, so only the statement in question is parsed: a simple statement as it
+stands, the header of a compound one with a ``pass`` for a body. A logical line needs no dedenting: what follows
+its first token on later lines is inside brackets, a string or behind a backslash.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import libcst as cst
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
+
+from xlalint.edits.coordinates import Lines, Point, Range
+
+LONGEST = 60_000
+"""Characters. libcst's parser dies of deep nesting (measured: 20,000 ``and`` end the process)."""
+
+UNCHECKED = 1_000
+"""Characters up to which no nesting can hurt."""
+
+DEEPEST = 200
+"""Levels of the tree; the position provider recurses some four Python frames a level."""
+
+BODY = ": pass"
+HEADERS: Mapping[str, tuple[str, str]] = {
+    "if": ("", BODY),
+    "while": ("", BODY),
+    "for": ("", BODY),
+    "with": ("", BODY),
+    "async": ("", BODY),
+    "def": ("", BODY),
+    "class": ("", BODY),
+    "match": ("", ":\n case _: pass"),
+    "case": ("match _:\n ", BODY),
+    "elif": ("if _: pass\n", BODY),
+    "else": ("if _: pass\n", BODY),
+    "except": ("try: pass\n", BODY),
+    "@": ("", "\ndef _(): pass"),
+}
+"""What makes a module of a header: the text before it, and the text in place of its colon and its body."""
+
+_WORD = re.compile(r"@|\w+")
+
+
+class Frame(NamedTuple):
+    """A statement's text and what stands around it so that it parses alone."""
+
+    before: str
+    text: str
+    after: str
+
+    def module(self) -> str:
+        return f"{self.before}{self.text}{self.after}\n"
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """The nodes of a statement, with their ranges in the file. Parentheses around a node are not part of its range."""
+
+    frame: Frame
+    where: Range
+    module: cst.Module
+    ranges: Mapping[cst.CSTNode, Range]
+
+    @cached_property
+    def by_range(self) -> Mapping[Range, Sequence[cst.CSTNode]]:
+        found: dict[Range, list[cst.CSTNode]] = {}
+        for node, where in self.ranges.items():
+            found.setdefault(where, []).append(node)
+        return found
+
+    @cached_property
+    def parents(self) -> Mapping[cst.CSTNode, cst.CSTNode]:
+        parents: dict[cst.CSTNode, cst.CSTNode] = {}
+        waiting: list[cst.CSTNode] = [self.module]
+        while waiting:
+            node = waiting.pop()
+            for child in node.children:
+                parents[child] = node
+                waiting.append(child)
+        return parents
+
+    def expression(self, where: Range) -> cst.BaseExpression | None:
+        """The expression with exactly this range."""
+        return next((node for node in self.by_range.get(where, ()) if isinstance(node, cst.BaseExpression)), None)
+
+    def small_statement(self) -> cst.BaseSmallStatement | None:
+        """The simple statement that this is."""
+        return next(
+            (node for node in self.by_range.get(self.where, ()) if isinstance(node, cst.BaseSmallStatement)), None
+        )
+
+    def outer(self, node: cst.CSTNode) -> Range:
+        """The range of a node with the parentheses around it."""
+        left: Sequence[cst.CSTNode] = getattr(node, "lpar", ())
+        right: Sequence[cst.CSTNode] = getattr(node, "rpar", ())
+        if not left:
+            return self.ranges[node]
+        return Range(self.ranges[left[0]].start, self.ranges[right[-1]].end)
+
+    def above(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """The nodes around a node, innermost first."""
+        while (parent := self.parents.get(node)) is not None:
+            yield parent
+            node = parent
+
+
+def parse_statement(lines: Lines, where: Range) -> Parsed | None:
+    """The statement at a range, or None where libcst can't read it or it is too deep.
+
+    A compound statement is given by its header, from its keyword to the end of its last expression.
+    """
+    for frame in _frames(lines, where):
+        if _too_deep(frame):
+            return None
+        parsed = _parse(frame, where)
+        if parsed is not None:
+            return parsed
+    return None
+
+
+def parse_block(lines: Lines, where: Range) -> Parsed | None:
+    """A whole compound statement with its bodies."""
+    frame = _block_frame(lines, where)
+    return None if frame is None or _too_deep(frame) else _parse(frame, where)
+
+
+def _frames(lines: Lines, where: Range) -> Iterator[Frame]:
+    text = lines.text(where)
+    match = _WORD.match(text)
+    word = match[0] if match else ""
+    # `match`, `case` are names too, and mostly so.
+    if word not in HEADERS or word in ("match", "case"):
+        yield Frame("", text, "")
+    if word not in HEADERS:
+        return
+    before, after = HEADERS[word]
+    if word == "@":
+        yield Frame(before, text, after)
+        return
+    for gap in _gaps_before_colon(lines, where.end):
+        yield Frame(before, text + gap, after)
+    block = _block_frame(lines, where)
+    if block is not None:
+        yield block
+
+
+def _gaps_before_colon(lines: Lines, end: Point) -> Iterator[str]:
+    """What may stand between the last expression of a header and its colon: parentheses, a name, a comment."""
+    gap = ""
+    rest = lines.after(end)
+    colons = 0
+    for number in range(end.line, min(end.line + 20, len(lines)) + 1):
+        if number > end.line:
+            gap, rest = f"{gap}\n", lines.line(number)
+        while ":" in rest:
+            head, rest = rest.split(":", 1)
+            yield gap + head
+            gap = f"{gap}{head}:"
+            colons += 1
+            # More of them stand in a comment; the first few tell.
+            if colons == 4:
+                return
+        gap += rest
+
+
+def _block_frame(lines: Lines, where: Range) -> Frame | None:
+    indent = lines.before(where.start)
+    if indent.strip(" \t\f"):
+        return None
+    text = lines.text(where)
+    before = "if _: pass\n" if text.startswith("elif") and not indent else "if _:\n" if indent else ""
+    if text.startswith("elif") and indent:
+        before = f"if _:\n{indent}if _: pass\n"
+    return Frame(before + indent, text, "")
+
+
+def _too_deep(frame: Frame) -> bool:
+    if len(frame.text) <= UNCHECKED:
+        return False
+    return len(frame.text) > LONGEST or _depth(frame.module()) > DEEPEST
+
+
+def _depth(module: str) -> int:
+    tree = plain_tree(module)
+    if tree is None:
+        # What the fast reader refuses is no statement; libcst may say so itself.
+        return 0
+    depth = 0
+    level: list[ast.AST] = [tree]
+    while level and depth <= DEEPEST:
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        depth += 1
+    return depth
+
+
+def plain_tree(text: str) -> ast.Module | None:
+    """The standard tree of a text, or None where it does not parse."""
+    with warnings.catch_warnings():
+        # A bad escape in the user's string is not ours to report.
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+
+def _parse(frame: Frame, where: Range) -> Parsed | None:
+    try:
+        module = cst.parse_module(frame.module())
+        provided = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
+    except (cst.ParserSyntaxError, RecursionError, ValueError):
+        return None
+    first = frame.before.count("\n") + 1
+    down = where.start.line - first
+    right = where.start.column - (len(frame.before) - frame.before.rfind("\n") - 1)
+
+    def placed(line: int, column: int) -> Point:
+        return Point(line + down, column + right if line == first else column)
+
+    ranges = {
+        node: Range(placed(code.start.line, code.start.column), placed(code.end.line, code.end.column))
+        for node, code in provided.items()
+        if isinstance(code, CodeRange)
+    }
+    return Parsed(frame, where, module, ranges)
