@@ -9,6 +9,8 @@ pytest.importorskip("torch_xla")
 
 from probing import Ending, run_probes
 
+from xlalint.knowledge.conditions import parse
+
 _TEXT = (resources.files("xlalint.knowledge") / "unsupported.csv").read_text(encoding="utf-8")
 ROWS = list(csv.DictReader(_TEXT.splitlines()))
 
@@ -35,3 +37,10 @@ def test_the_first_row_that_holds_wins_so_plain_rows_come_last() -> None:
         assert row["name"] not in seen, f"{row['name']} ({row['condition']}) stands after its row without a condition"
         if not row["condition"]:
             seen.add(row["name"])
+
+
+def test_conditions_are_in_the_language_of_conditions() -> None:
+    conditions = {row["condition"] for row in ROWS} - {"", "cuda-or-cpu:device"}
+    assert conditions
+    for condition in conditions:
+        assert parse(condition)
