@@ -1,0 +1,79 @@
+"""Batches whose shape changes: padding to the longest row, short last batches, samplers of varying size."""
+
+from __future__ import annotations
+
+from xlalint.facts import domain as d
+from xlalint.facts.events import Effect
+from xlalint.facts.frame import Frame
+from xlalint.program import ir
+
+Arguments = list[d.Value]
+Keywords = dict[str, d.Value]
+TRAINING_NAMES = ("train", "trn")
+EVALUATION_NAMES = ("val", "valid", "test", "eval", "dev", "predict", "infer")
+
+
+def check_loader(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> None:
+    """A training loader that hands out a short last batch."""
+    if not name.endswith("DataLoader") or "**" in keywords:
+        return
+    if "batch_sampler" in keywords:
+        return
+    drop = keywords.get("drop_last")
+    size = arguments[1] if len(arguments) > 1 else keywords.get("batch_size", d.constant(1))
+    if drop is not None and drop is not d.FALSE:
+        return
+    if type(size) is d.Host and size.constant == 1 or size is d.NONE:
+        return
+    if not for_training(arguments, keywords, node):
+        return
+    frame.emit(Effect.SHORT_LAST_BATCH, node.at, d.NONE, "DataLoader", node.arguments[0] if node.arguments else None)
+
+
+def for_training(arguments: Arguments, keywords: Keywords, node: ir.Call) -> bool:
+    """``shuffle=True`` is how training is done; a name that says evaluation is none."""
+    dataset = node.arguments[0] if node.arguments else None
+    text = dataset.name.lower() if type(dataset) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
+    if any(word in text for word in EVALUATION_NAMES):
+        return False
+    shuffle = keywords.get("shuffle", arguments[2] if len(arguments) > 2 else None)
+    return shuffle is d.TRUE or any(text.startswith(word) for word in TRAINING_NAMES)
+
+
+def check_padding(
+    frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> None:
+    """``pad_sequence`` pads to the longest row, and can do no other."""
+    if name == "pad_sequence":
+        frame.emit(Effect.PADDED_TO_LONGEST, node.at, d.NONE, "pad_sequence", node.arguments[0] if node.arguments else None)
+
+
+def pads_to_longest(keywords: Keywords, implicit: bool) -> bool:
+    """Whether a tokenizer's or collator's arguments say so; ``implicit`` where padding is the default."""
+    if "**" in keywords:
+        return False
+    multiple = keywords.get("pad_to_multiple_of")
+    if multiple is not None and multiple is not d.NONE:
+        return False
+    padding = keywords.get("padding")
+    if padding is None:
+        return implicit
+    return type(padding) is d.Host and padding.constant in (True, "longest") and padding.known
+
+
+def check_padding_call(
+    frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> None:
+    """A call of a tokenizer, or of its ``pad``."""
+    single = arguments and type(arguments[0]) is d.Host and arguments[0].type == "str"
+    if pads_to_longest(keywords, name == "pad") and not single:
+        frame.emit(Effect.PADDED_TO_LONGEST, node.at, d.NONE, "tokenizer", node.arguments[0] if node.arguments else None)
+
+
+def check_collator(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> None:
+    if len(arguments) > 1:
+        keywords = {"padding": arguments[1], **keywords}
+    if pads_to_longest(keywords, True):
+        frame.emit(
+            Effect.PADDED_TO_LONGEST, node.at, d.NONE, "collator", node.arguments[0] if node.arguments else None, form="constructor"
+        )

@@ -1,0 +1,318 @@
+"""Python's builtins, as they treat tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xlalint.facts import domain as d, narrowing, objects
+from xlalint.facts.events import Effect
+from xlalint.facts.frame import Frame
+from xlalint.facts.textual import printed, read_by_text, shown_tensor
+from xlalint.program import ir
+
+Arguments = list[d.Value]
+Keywords = dict[str, d.Value]
+
+
+def call_builtin(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    handler = BUILTINS.get(name)
+    if handler is not None:
+        return handler(frame, name, arguments, keywords, node)
+    if name in RESULTS:
+        return RESULTS[name]
+    if name in frame.engine.assumptions.host_functions:
+        return d.ANY_HOST
+    from xlalint.facts.calls import call_unknown
+
+    return call_unknown(frame, arguments, keywords, node)
+
+
+RESULTS: dict[str, d.Value] = {
+    **dict.fromkeys(("hasattr", "callable", "issubclass"), d.BOOL),
+    **dict.fromkeys(("id", "hash", "ord"), d.INT),
+    **dict.fromkeys(("chr", "hex", "bin", "oct", "ascii", "input"), d.STR),
+    "open": d.OBJECT,
+    "vars": d.mapping((), d.UNKNOWN),
+    "locals": d.mapping((), d.UNKNOWN),
+    "globals": d.mapping((), d.UNKNOWN),
+    "slice": d.OBJECT,
+    "setattr": d.NONE,
+    "divmod": d.sequence("tuple", (d.INT, d.INT)),
+    "exit": d.NONE,
+}
+
+
+def first(arguments: Arguments) -> d.Value:
+    return arguments[0] if arguments else d.UNKNOWN
+
+
+def argument_node(node: ir.Call) -> ir.Expr | None:
+    return node.arguments[0] if node.arguments else None
+
+
+def number(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    value = first(arguments)
+    known = d.tensor_of(value)
+    if known is not None and known.live and d.surely_tensor(value):
+        frame.emit(Effect.SCALAR_READ, node.at, value, name, argument_node(node))
+        return d.host(name if name != "complex" else "float", paid=True)
+    if type(value) is d.Host:
+        if name == "int" and type(value.constant) is int:
+            return value
+        return d.host(name if name != "complex" else "float", varies=value.varies, paid=value.paid)
+    return d.host(name if name != "complex" else "float")
+
+
+def largest(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    if len(arguments) > 1:
+        tensors = [v for v in arguments if type(v) is d.Tensor]
+        live = next((t for t in tensors if t.live), None)
+        if live is not None:
+            both = len(arguments) == 2 and len(tensors) == 2
+            frame.emit(
+                Effect.BUILTIN_OVER_TENSORS, node.at, live, name, None, form="two-tensors" if both else ""
+            )
+        if tensors:
+            return d.joins(arguments) if len(tensors) == len(arguments) else tensors[0].but(dtype=None)
+        return d.joins(arguments) if all(type(v) is d.Host for v in arguments) else d.UNKNOWN
+    value = first(arguments)
+    if type(value) is d.Sequence:
+        element = value.element
+        known = d.tensor_of(element)
+        many = value.elements is None or len(value.elements) > 1
+        if known is not None and known.live and type(element) is d.Tensor and many and "key" not in keywords:
+            frame.emit(Effect.BUILTIN_OVER_TENSORS, node.at, element, name, argument_node(node))
+        return element
+    if type(value) is d.Tensor:
+        if value.live:
+            frame.emit(Effect.BUILTIN_OVER_TENSORS, node.at, value, name, argument_node(node))
+        return objects.element_of(frame, value)
+    return d.ANY_HOST if type(value) is d.Host else d.UNKNOWN
+
+
+def total(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    value = first(arguments)
+    if type(value) is d.Sequence:
+        known = d.tensor_of(value.element)
+        if type(value.element) is d.Tensor and known is not None:
+            return known
+        return value.element if type(value.element) is d.Host and value.elements != () else d.UNKNOWN
+    if type(value) is d.Tensor:
+        return objects.element_of(frame, value)
+    return d.UNKNOWN
+
+
+def quantified(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    value = first(arguments)
+    element = value.element if type(value) is d.Sequence else None
+    if type(value) is d.Tensor:
+        element = objects.element_of(frame, value)
+    if type(element) is d.Tensor and element.live:
+        frame.emit(Effect.BUILTIN_OVER_TENSORS, node.at, element, name, argument_node(node))
+    return d.BOOL
+
+
+def ordered(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    value = arguments[-1] if name == "filter" and arguments else first(arguments)
+    if type(value) is d.Sequence and type(value.element) is d.Tensor and value.element.live and "key" not in keywords:
+        if name != "filter" or arguments[0] is d.NONE:
+            frame.emit(Effect.BUILTIN_OVER_TENSORS, node.at, value.element, name, argument_node(node))
+    if name == "filter" and type(arguments[0]) is d.Function:
+        from xlalint.facts.calls import call
+
+        element = objects.element_of(frame, value)
+        outcome = call(frame, arguments[0], [element], {}, node)
+        if type(outcome) is d.Tensor and outcome.live:
+            frame.emit(Effect.FILTER, node.at, outcome, "filter", argument_node(node))
+    return d.sequence("list", None, objects.element_of(frame, value))
+
+
+def range_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    for value, argument in zip(arguments, node.arguments):
+        if type(value) is d.Tensor and value.live:
+            frame.emit(Effect.TENSOR_AS_NUMBER, node.at, value, "range", argument)
+            break
+    return d.host("range")
+
+
+def print_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    printed(frame, name, arguments, node)
+    return d.NONE
+
+
+def text(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    if arguments:
+        value = arguments[0]
+        known = shown_tensor(value)
+        if known is not None and name == "format" and len(arguments) > 1:
+            frame.emit(Effect.SCALAR_READ, node.at, known, "format", argument_node(node))
+        else:
+            read_by_text(frame, value, node.at, name, argument_node(node))
+    return d.STR
+
+
+def length(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    value = first(arguments)
+    if type(value) is d.Sequence and value.elements is not None and value.kind == "tuple":
+        return d.constant(len(value.elements))
+    if type(value) is d.Tensor:
+        if value.dims and value.dims[0] is not None:
+            return d.constant(value.dims[0])
+        return d.host("int", varies=value.varies)
+    return d.INT
+
+
+def isinstance_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    if len(node.arguments) < 2:
+        return d.BOOL
+    value = arguments[0]
+    names = set(narrowing.type_names(node.arguments[1]))
+    has_tensor = any(n.endswith("Tensor") for n in names)
+    if names & {"?", "Proxy", "DTensor", "FakeTensor", "ProxyTensor", "NestedTensor"}:
+        return d.FALSE if names <= {"Proxy", "DTensor", "FakeTensor"} else d.BOOL
+    if type(value) is d.Tensor and not value.optional and value.certainty >= 1:
+        return d.BOOL if "Parameter" in names or "Variable" in names else d.constant(has_tensor)
+    if type(value) is d.Host and value.type in ("int", "float", "str", "bool", "none"):
+        plain = names <= {"int", "float", "str", "bool", "Tensor", "list", "tuple", "dict"}
+        if value is d.NONE:
+            return d.FALSE
+        return d.constant(value.type in names or (value.type == "bool" and "int" in names)) if plain else d.BOOL
+    if type(value) is d.Sequence and names <= {"list", "tuple", "Tensor", "dict", "str", "int", "float", "Sequence"}:
+        return d.constant(value.kind in names or "Sequence" in names) if value.elements is not None else d.BOOL
+    if type(value) is d.Mapping and names <= {"list", "tuple", "Tensor", "str", "int", "float"}:
+        return d.FALSE
+    return d.BOOL
+
+
+def getattr_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    value = first(arguments)
+    if len(node.arguments) > 1 and type(node.arguments[1]) is ir.Constant and isinstance(node.arguments[1].value, str):
+        found = objects.attribute(frame, value, node.arguments[1].value, node)
+        if type(found) is not d.Bound:
+            return found
+        if len(arguments) > 2 and type(arguments[2]) is not d.Host:
+            return arguments[2]
+    return d.ANY_HOST if value is d.ANY_HOST else d.UNKNOWN
+
+
+def collected(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    if not arguments:
+        return d.sequence(name if name != "set" else "list", ())
+    value = arguments[0]
+    if type(value) is d.Sequence and name != "set":
+        return d.sequence(name, value.elements, value.element)
+    if type(value) is d.Host and value.type == "size":
+        return value
+    if type(value) is d.Module:
+        return value
+    return d.sequence("list" if name in ("set", "frozenset") else name, None, objects.element_of(frame, value))
+
+
+def dict_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    items = tuple((k, v) for k, v in keywords.items() if k != "**")
+    if arguments and type(arguments[0]) is d.Mapping:
+        known = dict(arguments[0].items)
+        known.update(items)
+        return d.mapping(tuple(known.items()), arguments[0].rest)
+    return d.mapping(items, d.UNKNOWN if arguments or "**" in keywords else None)
+
+
+def zipped(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    loader = next((v for v in arguments if type(v) is d.Role and v.role == "loader"), None)
+    if arguments and all(type(v) is d.Sequence and v.elements is not None for v in arguments):
+        rows = [v.elements for v in arguments if type(v) is d.Sequence and v.elements is not None]
+        if len({len(row) for row in rows}) == 1 and len(rows[0]) <= 6:
+            return d.sequence("list", [d.sequence("tuple", parts) for parts in zip(*rows)])
+    element = d.sequence("tuple", [objects.element_of(frame, v) for v in arguments])
+    return d.role("loader", element) if loader is not None else d.sequence("list", None, element)
+
+
+def enumerated(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    value = first(arguments)
+    element = d.sequence("tuple", (d.INT, objects.element_of(frame, value)))
+    if type(value) is d.Role and value.role == "loader":
+        return d.role("loader", element)
+    return d.sequence("list", None, element)
+
+
+def reversed_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    value = first(arguments)
+    if type(value) is d.Host and value.type == "range":
+        return value
+    return d.sequence("list", None, objects.element_of(frame, value))
+
+
+def mapped(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    from xlalint.facts.calls import call
+
+    if len(arguments) < 2:
+        return d.UNKNOWN
+    elements = [objects.element_of(frame, value) for value in arguments[1:]]
+    return d.sequence("list", None, call(frame, arguments[0], elements, {}, node))
+
+
+def next_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    value = first(arguments)
+    if type(value) is d.Role and value.role in ("loader", "iterator"):
+        frame.sign("loader", node.at)
+    return objects.element_of(frame, value)
+
+
+def same(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    return first(arguments)
+
+
+def rounded(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    value = first(arguments)
+    known = d.tensor_of(value)
+    if known is not None:
+        return known
+    if type(value) is d.Host:
+        return d.host("int" if len(arguments) == 1 else "float", varies=value.varies, paid=value.paid)
+    return d.ANY_HOST
+
+
+def super_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    cls = frame.engine.program.owner(frame.function)
+    receiver = frame.receiver or frame.env.get("self")
+    if cls is None or receiver is None:
+        return d.UNKNOWN
+    return d.super_of(cls, receiver)
+
+
+def type_of(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    value = first(arguments)
+    return d.cls(value.ir) if type(value) in (d.Instance, d.Record) and len(arguments) == 1 else d.OBJECT  # type: ignore[attr-defined]
+
+
+def breakpoint_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    frame.emit(Effect.BREAKPOINT, node.at, d.NONE, "breakpoint")
+    return d.NONE
+
+
+Builtin = Callable[[Frame, str, Arguments, Keywords, ir.Call], d.Value]
+BUILTINS: dict[str, Builtin] = {
+    **dict.fromkeys(("float", "int", "bool", "complex"), number),
+    **dict.fromkeys(("max", "min"), largest),
+    "sum": total,
+    **dict.fromkeys(("any", "all"), quantified),
+    **dict.fromkeys(("sorted", "filter"), ordered),
+    "range": range_,
+    "print": print_,
+    **dict.fromkeys(("str", "repr", "format"), text),
+    "len": length,
+    "isinstance": isinstance_,
+    "getattr": getattr_,
+    **dict.fromkeys(("list", "tuple", "set", "frozenset"), collected),
+    "dict": dict_,
+    "zip": zipped,
+    "enumerate": enumerated,
+    "reversed": reversed_,
+    "map": mapped,
+    "next": next_,
+    **dict.fromkeys(("iter", "abs"), same),
+    "round": rounded,
+    "super": super_,
+    "type": type_of,
+    "breakpoint": breakpoint_,
+}

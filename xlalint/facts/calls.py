@@ -1,0 +1,180 @@
+"""Calls: who is called, with what; the rest is in the rooms of torch, builtins and frameworks."""
+
+from __future__ import annotations
+
+from xlalint.facts import builtin_calls, domain as d, libraries, objects, torch_calls, torch_methods, torch_modules
+from xlalint.facts.construction import construct
+from xlalint.facts.frame import Frame
+from xlalint.facts.record import ROOT
+from xlalint.facts.textual import read_by_text
+from xlalint.knowledge.tables import guards
+from xlalint.program import ir
+
+Arguments = list[d.Value]
+Keywords = dict[str, d.Value]
+
+__all__ = ["evaluate_call", "read_by_text"]
+
+
+def evaluate_call(frame: Frame, node: ir.Call) -> d.Value:
+    callee = frame.evaluate(node.function)
+    arguments, keywords = evaluate_arguments(frame, node)
+    return call(frame, callee, arguments, keywords, node)
+
+
+def evaluate_arguments(frame: Frame, node: ir.Call) -> tuple[Arguments, Keywords]:
+    """Positional and keyword arguments; ``**`` stands for keywords that are not known."""
+    arguments: Arguments = []
+    for argument in node.arguments:
+        if type(argument) is ir.Starred:
+            value = frame.evaluate(argument.value)
+            if type(value) is d.Sequence and value.elements is not None:
+                arguments.extend(value.elements)
+            else:
+                arguments.append(objects.element_of(frame, value))
+        else:
+            arguments.append(frame.evaluate(argument))
+    keywords: Keywords = {}
+    for name, argument in node.keywords:
+        value = frame.evaluate(argument)
+        if name is not None:
+            keywords[name] = value
+        else:
+            if type(value) is d.Mapping:
+                keywords.update((k, v) for k, v in value.items if isinstance(k, str))
+                if value.rest is None:
+                    continue
+                keywords["**"] = value.rest
+            else:
+                keywords["**"] = value.element or d.UNKNOWN if type(value) is d.Role else d.UNKNOWN
+    return arguments, keywords
+
+
+def call(frame: Frame, callee: d.Value, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    kind = type(callee)
+    if kind is d.Bound:
+        return call_bound(frame, callee, arguments, keywords, node)  # type: ignore[arg-type]
+    if kind is d.Namespace:
+        return call_external(frame, callee.name, arguments, keywords, node)  # type: ignore[attr-defined]
+    if kind is d.Function:
+        return call_function(frame, callee, arguments, keywords, node)  # type: ignore[arg-type]
+    if kind is d.Class:
+        return construct(frame, callee, arguments, keywords, node)  # type: ignore[arg-type]
+    if kind in (d.Instance, d.Record):
+        return call_object(frame, callee, arguments, keywords, node)
+    if kind is d.Module:
+        return torch_modules.call_module(frame, callee, arguments, keywords, node)  # type: ignore[arg-type]
+    if kind is d.Role:
+        return libraries.call_role(frame, callee, arguments, keywords, node)  # type: ignore[arg-type]
+    if kind is d.Union:
+        parts = [p for p in callee.alternatives if p is not d.NONE]  # type: ignore[attr-defined]
+        return d.joins([call(frame, part, arguments, keywords, node) for part in parts])
+    if callee is d.ANY_HOST:
+        return d.ANY_HOST
+    return call_unknown(frame, arguments, keywords, node)
+
+
+def call_unknown(frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    """Something unknown that is fed a batch in a step loop is taken for a model."""
+    if any(type(a) is d.Role and a.role == "batch" for a in arguments) or (
+        type(keywords.get("**")) is d.Tensor and "**" in keywords
+    ):
+        frame.sign("model-call", node.at)
+        return d.role("output", d.tensor(certainty=1))
+    return d.UNKNOWN
+
+
+def call_function(
+    frame: Frame, callee: d.Function, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value:
+    name = callee.ir.name
+    guard = guards().calls.get(name)
+    if guard is not None:
+        return d.constant(guard)
+    known = libraries.known_function(frame, callee, arguments, keywords, node)
+    if known is not None:
+        return known
+    if name in frame.engine.assumptions.host_functions:
+        return d.ANY_HOST
+    if name in frame.engine.assumptions.boundaries:
+        frame.boundary(node.at)
+    answer = frame.engine.call(frame, callee, arguments, keywords, node.at)
+    if answer.writes and callee.receiver is not None:
+        apply_writes(frame, node.function, callee.receiver, answer.writes)
+    frame.pending()
+    return answer.value
+
+
+def apply_writes(frame: Frame, function: ir.Expr, receiver: d.Value, writes: dict[str, d.Value]) -> None:
+    """What a method leaves in its object, the caller sees afterwards."""
+    holder = function.value if type(function) is ir.Attribute else None
+    if type(holder) is ir.Name and holder.name == "self" and type(receiver) in (d.Instance, d.Record):
+        for name, value in writes.items():
+            frame.env[f"self.{name}"] = value
+            frame.writes[name] = d.join_maybe(frame.writes.get(name), value) or value
+    elif type(receiver) is d.Record and holder is not None:
+        fields = dict(receiver.fields)
+        fields.update(writes)
+        updated = d.record(receiver.ir, tuple(fields.items()))
+        if type(holder) is ir.Name and holder.name in frame.env:
+            frame.env[holder.name] = updated
+        elif type(holder) is ir.Attribute and type(holder.value) is ir.Name and holder.value.name == "self":
+            frame.env[f"self.{holder.name}"] = updated
+
+
+def call_object(
+    frame: Frame, callee: d.Value, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value:
+    """``module(x)`` is ``forward``; another object's call is ``__call__``."""
+    program = frame.engine.program
+    cls: ir.ClassIR = callee.ir  # type: ignore[attr-defined]
+    is_module = objects.is_module_class(frame, cls)
+    if is_module:
+        frame.sign("model-call", node.at)
+    method = program.method(cls, "forward") if is_module else program.method(cls, "__call__")
+    method = method or program.method(cls, "forward") or program.method(cls, "__call__")
+    if method is not None:
+        answer = frame.engine.call(frame, d.function(method, callee), arguments, keywords, node.at)
+        if type(callee) is d.Record:
+            apply_writes(frame, ir.Attribute(node.function, "__call__", node.at), callee, answer.writes)
+        frame.pending()
+        return answer.value
+    base = next((b for b in program.external_bases(cls) if b.startswith("torch.nn.")), None)
+    if base is not None:
+        return torch_modules.call_module(frame, d.module(base), arguments, keywords, node)
+    return call_unknown(frame, arguments, keywords, node)
+
+
+def call_bound(
+    frame: Frame, callee: d.Bound, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value:
+    receiver, name = callee.receiver, callee.name
+    guard = guards().calls.get(name)
+    if guard is not None:
+        return d.constant(guard)
+    if type(receiver) is d.Role and receiver.role in ("batch", "output"):
+        return libraries.call_batch_method(frame, receiver, name, arguments, keywords, node)
+    if type(receiver) is d.Tensor:
+        return torch_methods.call_method(frame, receiver, name, arguments, keywords, node)
+    return libraries.call_method(frame, receiver, name, arguments, keywords, node)
+
+
+def call_external(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    if name.startswith("builtins."):
+        return builtin_calls.call_builtin(frame, name[9:], arguments, keywords, node)
+    last = name.rpartition(".")[2]
+    table = guards().calls
+    guard = table.get(name, table.get(last))
+    if guard is not None:
+        libraries.note_external(frame, name, arguments, keywords, node)
+        return d.constant(guard)
+    known = libraries.call_library(frame, name, arguments, keywords, node)
+    if known is not None:
+        return known
+    if name.startswith("torch."):
+        return torch_calls.call_torch(frame, name, arguments, keywords, node)
+    return call_unknown(frame, arguments, keywords, node)
+
+
+def in_loop(frame: Frame) -> bool:
+    return frame.region != ROOT

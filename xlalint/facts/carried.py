@@ -1,0 +1,82 @@
+"""What a loop carries from one iteration to the next: tensors that grow, graphs that are never cut."""
+
+from __future__ import annotations
+
+from xlalint.facts import domain as d
+from xlalint.facts.events import Effect
+from xlalint.facts.frame import Frame
+from xlalint.facts.narrowing import path_of
+from xlalint.program import ir
+
+JOINING = frozenset({"cat", "concat", "concatenate", "hstack", "vstack", "dstack"})
+
+
+def check(frame: Frame, node: ir.Assign, value: d.Value) -> None:
+    if type(node.value) is not ir.Call or len(node.targets) != 1:
+        check_unpacked(frame, node, value)
+        return
+    target = path_of(node.targets[0])
+    if target is None:
+        check_unpacked(frame, node, value)
+        return
+    known = d.tensor_of(value)
+    if known is None or not known.live:
+        return
+    if joins_itself(node.value, target):
+        if frame.loop_key() is not None or target.startswith("self."):
+            frame.emit(Effect.GROWING, node.at, value, "cat", node.targets[0], varies=frame.loop_key())
+        return
+    check_carried(frame, node, target, known)
+
+
+def joins_itself(call: ir.Call, target: str) -> bool:
+    """``x = torch.cat([x, y])``."""
+    function = call.function
+    if type(function) not in (ir.Name, ir.Attribute) or function.name not in JOINING:  # type: ignore[union-attr]
+        return False
+    if not call.arguments or type(call.arguments[0]) is not ir.Display:
+        return False
+    return any(path_of(part) == target for part in call.arguments[0].elements)
+
+
+def check_carried(frame: Frame, node: ir.Assign, target: str, known: d.Tensor) -> None:
+    """``h = model(x, h)`` in a loop: the gradient's graph goes back through every step."""
+    call = node.value
+    assert isinstance(call, ir.Call)
+    if frame.no_grad or not known.grad or "." in target or frame.loop_key() is None:
+        return
+    callee = frame.record_callee(call)
+    arguments = [*call.arguments, *(value for _, value in call.keywords)]
+    if callee and any(path_of(argument) == target for argument in arguments):
+        frame.emit(
+            Effect.GRAPH_THROUGH_STEPS,
+            node.at,
+            known,
+            target,
+            node.targets[0],
+            certainty=1,
+            form="carried-name",
+            varies=frame.loop_key(),
+        )
+
+
+def check_unpacked(frame: Frame, node: ir.Assign, value: d.Value) -> None:
+    """``out, h = model(x, h)``."""
+    if type(node.value) is not ir.Call or len(node.targets) != 1 or type(node.targets[0]) is not ir.Display:
+        return
+    if frame.no_grad or frame.loop_key() is None or not frame.record_callee(node.value):
+        return
+    call = node.value
+    arguments = {path_of(a) for a in [*call.arguments, *(value for _, value in call.keywords)]}
+    for element in node.targets[0].elements:
+        path = path_of(element)
+        if path is not None and path in arguments and "." not in path:
+            frame.emit(
+                Effect.GRAPH_THROUGH_STEPS,
+                node.at,
+                d.tensor(certainty=1),
+                path,
+                element,
+                certainty=1,
+                varies=frame.loop_key(),
+            )

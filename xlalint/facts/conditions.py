@@ -1,0 +1,207 @@
+"""Tests: what is read on the host to decide them, what is known of their outcome, and what they tell of names."""
+
+from __future__ import annotations
+
+from xlalint.facts import domain as d, operators
+from xlalint.facts.events import Effect
+from xlalint.facts.frame import Frame
+from xlalint.facts.narrowing import narrow
+from xlalint.program import ir
+
+__all__ = ["evaluate_boolean", "evaluate_compare", "narrow", "test"]
+
+
+def test(
+    frame: Frame, node: ir.Expr, effect: Effect, subject: str, form: str = "", at: int = 0
+) -> bool | None:
+    """Evaluate a test; True or False where its outcome is known."""
+    if type(node) is ir.Boolean:
+        return d.truth(boolean(frame, node, effect, subject))
+    if type(node) is ir.Unary and node.operator == "not" and type(node.operand) is ir.Boolean:
+        outcome = test(frame, node.operand, effect, subject)
+        return None if outcome is None else not outcome
+    value = frame.evaluate(node)
+    if read_as_truth(value):
+        frame.emit(effect, getattr(node, "at", at), value, subject, tested_operand(node), form=form)
+    return d.truth(value)
+
+
+def read_as_truth(value: d.Value) -> bool:
+    known = d.tensor_of(value)
+    return known is not None and known.live and d.surely_tensor(value)
+
+
+def tested_operand(node: ir.Expr) -> ir.Expr:
+    if type(node) is ir.Compare:
+        return node.left
+    return node
+
+
+def evaluate_boolean(frame: Frame, node: ir.Boolean) -> d.Value:
+    return boolean(frame, node, None, "")
+
+
+def boolean(frame: Frame, node: ir.Boolean, effect: Effect | None, subject: str) -> d.Value:
+    """``and`` / ``or``. ``effect`` is what the last operand is read for, None where it is only a value."""
+    is_and = node.operator == "and"
+    before = frame.env
+    frame.environment = dict(before)
+    guards = frame.guards
+    last = len(node.values) - 1
+    values: list[d.Value] = []
+    decided: bool | None = None
+    for i, operand in enumerate(node.values):
+        value = operand_value(frame, operand, effect if i == last else Effect.BOOLEAN_OPERATOR, subject, node)
+        outcome = d.truth(value)
+        if outcome is not None and outcome != is_and:
+            values.append(value)
+            decided = outcome
+            break
+        if outcome is None or i == last:
+            values.append(value)
+        if i < last:
+            narrow(frame, operand, is_and)
+            if outcome is None:
+                frame.guards = (*frame.guards, getattr(operand, "at", 0))
+    frame.guards = guards
+    frame.environment = before
+    return boolean_result(values, is_and, decided)
+
+
+def operand_value(
+    frame: Frame, operand: ir.Expr, effect: Effect | None, subject: str, node: ir.Boolean
+) -> d.Value:
+    if type(operand) is ir.Boolean:
+        return boolean(frame, operand, effect, subject)
+    value = frame.evaluate(operand)
+    if effect is not None and read_as_truth(value):
+        boolean_operand = effect is Effect.BOOLEAN_OPERATOR
+        form = "two-bool-tensors" if boolean_operand and len(node.values) == 2 and is_bool(value) else ""
+        frame.emit(
+            effect,
+            getattr(operand, "at", 0),
+            value,
+            node.operator if boolean_operand else subject,
+            tested_operand(operand),
+            form=form,
+        )
+    return value
+
+
+def is_bool(value: d.Value) -> bool:
+    known = d.tensor_of(value)
+    return known is not None and known.dtype == "bool"
+
+
+def boolean_result(values: list[d.Value], is_and: bool, decided: bool | None) -> d.Value:
+    if not values:
+        return d.TRUE if is_and else d.FALSE
+    if is_and:
+        if decided is False:
+            return d.FALSE if len(values) == 1 else values[-1]
+        return d.joins(values)
+    if decided is True and len(values) == 1:
+        return values[0]
+    # ``x or default``: what is taken from the left is not None.
+    kept = [d.without_none(v) if i < len(values) - 1 else v for i, v in enumerate(values) if v is not d.NONE]
+    return d.joins(kept or values)
+
+
+def evaluate_compare(frame: Frame, node: ir.Compare) -> d.Value:
+    left = frame.evaluate(node.left)
+    result: d.Value = d.BOOL
+    chained = len(node.operators) > 1
+    for operator, operand in zip(node.operators, node.rights):
+        right = frame.evaluate(operand)
+        result = compared(frame, node, operator, left, right)
+        if chained and read_as_truth(result):
+            frame.emit(Effect.BOOLEAN_OPERATOR, node.at, result, "chained comparison", node.left)
+        left = right
+    return result
+
+
+def compared(frame: Frame, node: ir.Compare, operator: str, a: d.Value, b: d.Value) -> d.Value:
+    if operator in ("is", "is-not"):
+        return identity(operator, a, b)
+    if operator in ("in", "not-in"):
+        return membership(frame, node, operator, a, b)
+    ta, tb = d.tensor_of(a), d.tensor_of(b)
+    if ta is not None or tb is not None:
+        other = b if ta is not None else a
+        if other is d.NONE or type(other) is d.Sequence or (type(other) is d.Host and other.type in ("str", "dtype")):
+            return d.BOOL
+        if ta is not None and tb is None and d.NONE in d.alternatives(other) and other is not b:
+            return d.BOOL
+        frame.pending()
+        result = operators.combined(ta, tb, "bool")
+        sure = d.surely_tensor(a) if ta is not None and tb is None else d.surely_tensor(a) or d.surely_tensor(b)
+        if ta is None and tb is not None:
+            sure = d.surely_tensor(b)
+        return result if sure else d.union((result, d.BOOL))
+    if type(a) is d.Host and type(b) is d.Host:
+        return compared_hosts(operator, a, b)
+    if type(a) is d.Sequence and type(b) is d.Sequence:
+        return compared_sequences(frame, node, operator, a, b)
+    return d.UNKNOWN if d.UNKNOWN in (a, b) else d.BOOL
+
+
+def identity(operator: str, a: d.Value, b: d.Value) -> d.Value:
+    if b is not d.NONE:
+        return d.BOOL
+    is_none: bool | None = None
+    if a is d.NONE:
+        is_none = True
+    elif type(a) is d.Tensor:
+        is_none = None if a.optional else False
+    elif type(a) in (d.Sequence, d.Mapping, d.Module, d.Instance, d.Function, d.Record, d.Role, d.Class):
+        is_none = False
+    elif type(a) is d.Host:
+        is_none = False if a.known or a.type not in ("?", "object") else None
+    return d.BOOL if is_none is None else d.constant(is_none if operator == "is" else not is_none)
+
+
+def membership(frame: Frame, node: ir.Compare, operator: str, a: d.Value, b: d.Value) -> d.Value:
+    if type(a) is d.Host and a.type == "str" and type(b) is not d.Mapping:
+        return d.BOOL
+    within = d.tensor_of(b)
+    if type(b) is d.Tensor:
+        if b.live:
+            frame.emit(Effect.COMPARED_ON_HOST, node.at, b, "in tensor", node.rights[0])
+    elif within is None and type(b) is d.Sequence:
+        sought, held = d.tensor_of(a), d.tensor_of(b.element)
+        if sought is not None and sought.live and d.surely_tensor(a) and b.elements != ():
+            frame.emit(Effect.COMPARED_ON_HOST, node.at, a, "in list", node.left)
+        elif held is not None and held.live and type(a) in (d.Tensor, d.Host) and d.surely_tensor(b.element):
+            frame.emit(Effect.COMPARED_ON_HOST, node.at, b.element, "in list", node.rights[0])
+    if type(b) is d.Mapping and type(a) is d.Host and a.known and b.rest is None and b.items:
+        return d.constant((b.get(a.constant) is not None) == (operator == "in"))
+    return d.BOOL
+
+
+def compared_hosts(operator: str, a: d.Host, b: d.Host) -> d.Value:
+    if not (a.known and b.known):
+        return d.BOOL
+    if a.type == "dtype" or b.type == "dtype":
+        if a.type != b.type or operator not in ("eq", "ne"):
+            return d.BOOL
+        if a.constant != b.constant:
+            return d.constant(operator == "ne")
+        return d.constant(operator == "eq") if a.constant == "bool" else d.BOOL
+    if "device" in (a.type, b.type):
+        return d.BOOL
+    x, y = a.constant, b.constant
+    try:
+        outcomes = {"eq": x == y, "ne": x != y}
+        if operator not in outcomes:
+            outcomes = {"lt": x < y, "le": x <= y, "gt": x > y, "ge": x >= y}
+    except TypeError:
+        return d.BOOL
+    return d.constant(bool(outcomes[operator]))
+
+
+def compared_sequences(frame: Frame, node: ir.Compare, operator: str, a: d.Sequence, b: d.Sequence) -> d.Value:
+    known = d.tensor_of(a.element)
+    if operator in ("eq", "ne") and a.elements and b.elements and len(a.elements) == len(b.elements):
+        if known is not None and known.live and d.surely_tensor(a.element):
+            frame.emit(Effect.COMPARED_ON_HOST, node.at, a.element, "lists", node.left)
+    return d.BOOL

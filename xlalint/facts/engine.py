@@ -1,0 +1,364 @@
+"""The queries: what a function returns from what it is given, what an attribute holds, what a global is.
+
+Every query is a pure function of the program. Its depth is bounded by budgets that are part of the question; an
+answer that never met a bound holds for every budget that covers what it needed. So no answer depends on what was
+asked before, and files may be analysed in any order and in any number of processes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from xlalint.facts import domain as d, objects
+from xlalint.facts.annotations import annotated
+from xlalint.facts.assumptions import Assumptions
+from xlalint.facts.expressions import EXPRESSIONS
+from xlalint.facts.frame import Depth, Environment, Frame
+from xlalint.facts.parameters import bind_call, bind_signature, is_loader_name
+from xlalint.facts.printing import show
+from xlalint.facts.record import FunctionKey, Record
+from xlalint.facts.statements import assign, execute
+from xlalint.facts.vocabulary import UNEVALUATED_DECORATORS
+from xlalint.program import ir
+from xlalint.program.link import GlobalName, Program
+
+CALL_DEPTH = 4
+ATTRIBUTE_DEPTH = 3
+CALL_DEPTH_FOR_ATTRIBUTES = 2
+COST_BOUND = 6000
+"""Evaluations that one query may cause before its further calls are answered by annotations."""
+
+
+class Answer(msgspec.Struct, frozen=True, eq=False):
+    """The result of one evaluation. ``calls`` and ``attributes`` are the depths it needed."""
+
+    value: d.Value
+    writes: dict[str, d.Value]
+    final: Environment
+    calls: int
+    attributes: int
+    whole_calls: bool
+    """No call was cut short: the answer holds for every call budget of at least ``calls``."""
+    whole_attributes: bool
+    cost: int
+
+
+class Memo:
+    """Answers by question, each with the budgets that it was asked with."""
+
+    __slots__ = ("answers",)
+
+    def __init__(self) -> None:
+        self.answers: dict[Any, list[tuple[int, int, Answer]]] = {}
+
+    def get(self, key: Any, calls: int, attributes: int) -> Answer | None:
+        for asked_calls, asked_attributes, answer in self.answers.get(key, ()):
+            if (asked_calls == calls or (answer.whole_calls and answer.calls <= calls)) and (
+                asked_attributes == attributes or (answer.whole_attributes and answer.attributes <= attributes)
+            ):
+                return answer
+        return None
+
+    def put(self, key: Any, calls: int, attributes: int, answer: Answer) -> None:
+        self.answers.setdefault(key, []).append((calls, attributes, answer))
+
+
+class Engine:
+    expressions = EXPRESSIONS
+    execute = staticmethod(execute)
+    assign = staticmethod(assign)
+    show = staticmethod(show)
+
+    def __init__(self, program: Program, assumptions: Assumptions) -> None:
+        self.program = program
+        self.assumptions = assumptions
+        self.records: dict[ir.FunctionIR, Record] = {}
+        self.watched: Frame | None = None
+        self.reveal: Any = None
+        self._answers = Memo()
+        self._attributes: dict[tuple[ir.ClassIR, str], list[tuple[int, d.Value | None, Answer]]] = {}
+        self._annotations: dict[tuple[int, str], d.Value | None] = {}
+        self._defaults: dict[ir.Expr, d.Value] = {}
+
+    # Functions
+
+    def analyse(self, function: ir.FunctionIR) -> None:
+        """Evaluate a function for its own sake, and the functions that it defines and hands on."""
+        self.root(function, CALL_DEPTH, ATTRIBUTE_DEPTH)
+
+    def root(self, function: ir.FunctionIR, calls: int, attributes: int, closure: d.Function | None = None) -> Answer:
+        """The function in the context that its signature and its place suggest."""
+        key = (function, "root", closure)
+        answer = self._answers.get(key, calls, attributes)
+        if answer is not None:
+            return answer
+        environment, receiver = bind_signature(self, function, closure)
+        answer = self.run(function, environment, receiver, Depth(calls, attributes), False)
+        self._answers.put(key, calls, attributes, answer)
+        return answer
+
+    def invoke(
+        self,
+        frame: Frame,
+        callee: d.Function,
+        arguments: list[d.Value],
+        keywords: dict[str, d.Value],
+        at: int,
+    ) -> d.Value:
+        """What a call of a program's function returns; its writes to ``self`` are the caller's to apply."""
+        return self.call(frame, callee, arguments, keywords, at).value
+
+    def call(
+        self,
+        frame: Frame,
+        callee: d.Function,
+        arguments: list[d.Value],
+        keywords: dict[str, d.Value],
+        at: int,
+    ) -> Answer:
+        function = callee.ir
+        if at:
+            frame.edge(function_key(function), at)
+        depth = frame.depth
+        decorators = objects.decorator_names(function)
+        if not decorators.isdisjoint(UNEVALUATED_DECORATORS):
+            return answer_of(self.returned(function))
+        if depth.calls <= 0 or frame.cost > COST_BOUND:
+            depth.cut_calls()
+            return answer_of(self.returned(function))
+        environment, receiver = bind_call(self, frame, callee, arguments, keywords)
+        no_grad = frame.no_grad or not decorators.isdisjoint(NO_GRAD_DECORATORS)
+        key = (function, receiver, callee.captured, no_grad, tuple(environment.values()))
+        calls, attributes = depth.calls - 1, depth.attributes
+        answer = self._answers.get(key, calls, attributes)
+        if answer is None:
+            answer = self.run(function, environment, receiver, Depth(calls, attributes), no_grad)
+            self._answers.put(key, calls, attributes, answer)
+        depth.used(answer, answer.calls + 1, answer.attributes)
+        frame.cost += answer.cost
+        return answer
+
+    def run(
+        self,
+        function: ir.FunctionIR,
+        environment: Environment,
+        receiver: d.Value | None,
+        depth: Depth,
+        no_grad: bool,
+    ) -> Answer:
+        frame = Frame(self, function, environment, receiver, depth, no_grad)
+        execute(frame, function.body)
+        self.hand_on(frame)
+        merged = self.records.get(function)
+        if merged is None:
+            merged = self.records[function] = Record()
+        merged.merge(frame.record)
+        value = self.value_of(frame)
+        if value is d.UNKNOWN and function.returns is not None:
+            value = self.returned(function)
+        final = frame.final if frame.environment is None else frame.environment
+        return Answer(
+            value,
+            frame.writes,
+            final or {},
+            depth.needed_calls,
+            depth.needed_attributes,
+            depth.whole_calls,
+            depth.whole_attributes,
+            frame.cost,
+        )
+
+    def value_of(self, frame: Frame) -> d.Value:
+        value = frame.result
+        if frame.yielded is not None or frame.function.is_generator:
+            return d.sequence("list", None, frame.yielded)
+        if frame.environment is not None:
+            value = d.join_maybe(value, d.NONE)
+        return d.UNKNOWN if value is None else value
+
+    def hand_on(self, frame: Frame) -> None:
+        """A nested function that is never called here is handed to someone: evaluate it by its signature."""
+        called = {edge.callee for edge in frame.record.calls}
+        for closure in frame.closures:
+            if function_key(closure.ir) in called or frame.depth.calls <= 0:
+                continue
+            answer = self.root(closure.ir, frame.depth.calls - 1, frame.depth.attributes, closure)
+            frame.depth.used(answer, answer.calls + 1, answer.attributes)
+
+    def returned(self, function: ir.FunctionIR) -> d.Value:
+        return self.annotated(function.returns, function.module) or d.UNKNOWN
+
+    def annotated(self, node: ir.Expr | None, path: str) -> d.Value | None:
+        if node is None:
+            return None
+        key = (id(node), path)
+        if key not in self._annotations:
+            self._annotations[key] = annotated(self, node, path)
+        return self._annotations[key]
+
+    def default(self, node: ir.Expr, function: ir.FunctionIR) -> d.Value:
+        """The value of a parameter's default, evaluated at the top level of its file."""
+        known = self._defaults.get(node)
+        if known is None:
+            frame = Frame(self, function, {}, None, Depth(1, 1))
+            frame.quiet = 1
+            known = self._defaults[node] = frame.evaluate(node)
+        return known
+
+    # Attributes, globals
+
+    def attribute_value(self, frame: Frame, cls: ir.ClassIR, name: str) -> d.Value | None:
+        """What ``self.name`` holds: the join of what the methods that assign it leave there."""
+        depth = frame.depth
+        key = (cls, name)
+        for asked, value, answer in self._attributes.get(key, ()):
+            if asked == depth.attributes or (answer.whole_attributes and answer.attributes <= depth.attributes):
+                depth.used(answer, 0, answer.attributes)
+                return value
+        if depth.attributes <= 0:
+            depth.cut_attributes()
+            return None
+        value, inner = self.assigned(cls, name, depth.attributes - 1)
+        answer = Answer(d.UNKNOWN, {}, {}, 0, inner.needed_attributes + 1, True, inner.whole_attributes, 1)
+        self._attributes.setdefault(key, []).append((depth.attributes, value, answer))
+        depth.used(answer, 0, answer.attributes)
+        return value
+
+    def assigned(self, cls: ir.ClassIR, name: str, attributes: int) -> tuple[d.Value | None, Depth]:
+        depth = Depth(CALL_DEPTH_FOR_ATTRIBUTES, attributes)
+        for base in self.program.mro(cls):
+            if not isinstance(base, ir.ClassIR):
+                continue
+            values: list[d.Value] = []
+            for method in dict.fromkeys((*base.assigned_in.get(name, ()), *base.assigned_in.get("*", ()))):
+                if method not in base.methods:
+                    continue
+                answer = self.root(base.methods[method], CALL_DEPTH_FOR_ATTRIBUTES, attributes)
+                depth.used(answer, 0, answer.attributes)
+                if name in answer.writes:
+                    values.append(answer.writes[name])
+            declared = self.class_level(base, name)
+            if values and declared is not d.NONE:
+                return d.joins(values), depth
+            if declared is not None:
+                return d.joins([declared, *values]), depth
+            if name in base.assigned_in:
+                return d.UNKNOWN, depth
+        return None, depth
+
+    def class_level(self, cls: ir.ClassIR, name: str) -> d.Value | None:
+        entry = cls.attributes.get(name)
+        if entry is None:
+            return None
+        value, annotation = entry
+        if value is not None:
+            holder = next(iter(cls.methods.values()), None) or self.body_of(cls)
+            return self.default(value, holder) if holder is not None else d.UNKNOWN
+        return self.annotated(annotation, cls.module) or d.UNKNOWN
+
+    def body_of(self, cls: ir.ClassIR) -> ir.FunctionIR | None:
+        module = self.program.module(cls.module)
+        return module.body if module is not None else None
+
+    def class_value(self, frame: Frame, cls: ir.ClassIR, name: str) -> d.Value | None:
+        for base in self.program.mro(cls):
+            if isinstance(base, ir.ClassIR):
+                value = self.class_level(base, name)
+                if value is not None:
+                    return value
+        return None
+
+    def global_value(self, frame: Frame, symbol: GlobalName) -> d.Value:
+        """A top-level variable: its one expression where there is one, else what the module leaves there."""
+        module, name = symbol.module, symbol.name
+        expressions = module.globals.get(name, ())
+        depth = frame.depth
+        if depth.attributes <= 0:
+            depth.cut_attributes()
+            return d.UNKNOWN
+        if len(expressions) == 1 and name not in module.reassigned and not module.is_script:
+            answer = self.global_expression(module, expressions[0], depth.attributes - 1)
+            value = answer.value
+        else:
+            answer = self.root(module.body, CALL_DEPTH_FOR_ATTRIBUTES, depth.attributes - 1)
+            value = answer.final.get(name, d.UNKNOWN)
+        depth.used(answer, 0, answer.attributes + 1)
+        if not module.is_script and type(value) is d.Tensor:
+            return value.but(device=d.HOST)
+        return value
+
+    def global_expression(self, module: ir.ModuleIR, node: ir.Expr, attributes: int) -> Answer:
+        key = (node, "global")
+        answer = self._answers.get(key, CALL_DEPTH_FOR_ATTRIBUTES, attributes)
+        if answer is None:
+            frame = Frame(self, module.body, {}, None, Depth(CALL_DEPTH_FOR_ATTRIBUTES, attributes))
+            frame.quiet = 1
+            value = frame.evaluate(node)
+            depth = frame.depth
+            answer = Answer(
+                value,
+                {},
+                {},
+                depth.needed_calls,
+                depth.needed_attributes,
+                depth.whole_calls,
+                depth.whole_attributes,
+                frame.cost,
+            )
+            self._answers.put(key, CALL_DEPTH_FOR_ATTRIBUTES, attributes, answer)
+        return answer
+
+    def module_attribute(self, frame: Frame, path: str, dotted: str, name: str) -> d.Value:
+        from xlalint.facts.names import symbol_value
+
+        symbol = self.program.resolve(path, name)
+        if symbol is None:
+            symbol = self.program.dotted(f"{dotted}.{name}", path)
+        return symbol_value(frame, symbol)
+
+    # Statements that need more than one room
+
+    def enter(self, frame: Frame, expression: ir.Expr) -> tuple[d.Value, str]:
+        """What a ``with`` item binds, and the pace of its body."""
+        value = frame.evaluate(expression)
+        if type(value) is d.Role:
+            if value.role == "context":
+                off = value.detail in ("no_grad", "inference_mode")
+                return d.UNKNOWN, "evaluation" if off else ""
+            if value.role == "boundary-context":
+                return d.UNKNOWN, f"boundary {value.detail}"
+            return value, ""
+        if type(value) in (d.Instance, d.Record):
+            return value, ""
+        return (value, "") if type(value) is d.Host else (d.UNKNOWN, "")
+
+    def iterated(self, frame: Frame, node: ir.For) -> d.Value:
+        """What a ``for`` iterates; a loader's name is taken for a loader where nothing else is known."""
+        value = frame.evaluate(node.iterable)
+        if value is not d.UNKNOWN and type(value) not in (d.Bound, d.Namespace):
+            return value
+        expression = node.iterable
+        while type(expression) is ir.Call and expression.arguments:
+            expression = expression.arguments[0]
+        name = expression.name if type(expression) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
+        if name and is_loader_name(self, name):
+            return d.role("loader", d.role("batch", d.tensor(None, certainty=1)))
+        return value
+
+    # Objects
+
+    def instance_of(self, cls: ir.ClassIR) -> d.Value:
+        return d.instance(cls)
+
+
+NO_GRAD_DECORATORS = frozenset({"no_grad", "inference_mode"})
+
+
+def answer_of(value: d.Value) -> Answer:
+    return Answer(value, {}, {}, 0, 0, True, True, 1)
+
+
+def function_key(function: ir.FunctionIR) -> FunctionKey:
+    return (function.module, function.qualname, function.at)

@@ -1,0 +1,177 @@
+"""One process's part of the analysis: lower its files, then evaluate their functions."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from xlalint.facts.assumptions import Assumptions
+from xlalint.facts.engine import Engine, function_key
+from xlalint.facts.heat import FunctionFacts
+from xlalint.facts.record import FunctionKey, RawEvent, Record
+from xlalint.program import ir
+from xlalint.program.link import Program, dotted_name, source_root
+from xlalint.program.lower import Unparsable, lower
+from xlalint.sources.source import Source
+
+RECURSION_LIMIT = 12_000
+MAX_IMPORTED = 2_000_000
+"""Bytes of a file that is read only because a linted one imports it."""
+
+
+class Index(msgspec.Struct, frozen=True):
+    """What a process tells the others of the files that it lowered."""
+
+    called: frozenset[str]
+    failed: dict[str, str]
+    imports: dict[str, tuple[str, ...]]
+    """File → dotted names that it imports."""
+
+
+class Evaluated(msgspec.Struct, frozen=True):
+    """One function's record, in plain data."""
+
+    facts: FunctionFacts
+    events: tuple[RawEvent, ...]
+
+
+class Part:
+    """The files of one process. ``sources`` by absolute path, ``own`` those that it answers for."""
+
+    def __init__(self, sources: dict[str, Source], own: Iterable[str], assumptions: Assumptions) -> None:
+        self.sources = sources
+        self.own = sorted(own)
+        self.assumptions = assumptions
+        self.modules: dict[str, ir.ModuleIR | None] = {}
+        self.failed: dict[str, str] = {}
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION_LIMIT))
+
+    def lower(self) -> Index:
+        called: set[str] = set()
+        imports: dict[str, tuple[str, ...]] = {}
+        for path in self.own:
+            module = self.lowered(path)
+            if module is not None:
+                for function in module.everything:
+                    called |= function.called
+                imports[path] = (*sorted(set(module.imports.values())), *module.star_imports)
+        return Index(frozenset(called), dict(self.failed), imports)
+
+    def lowered(self, path: str) -> ir.ModuleIR | None:
+        if path not in self.modules:
+            self.modules[path] = self.load(path)
+        return self.modules[path]
+
+    def load(self, path: str) -> ir.ModuleIR | None:
+        source = self.sources.get(path)
+        if source is None:
+            source = imported_source(path)
+            if source is None:
+                return None
+        name, package = dotted_name(path, source_root(path))
+        try:
+            return lower(Source(path, source.text, source.encoding), name, package)
+        except Unparsable as error:
+            self.failed[path] = str(error)
+        return None
+
+    def evaluate(self, called: frozenset[str], tick: Callable[[], None] | None = None) -> list[Evaluated]:
+        """All functions of the part's own files, and whatever they called."""
+        roots = {source_root(path) for path in self.sources}
+        program = Program(self.lowered, roots, called)
+        engine = Engine(program, self.assumptions)
+        for path in self.own:
+            module = self.lowered(path)
+            if module is None:
+                continue
+            for function in module.everything:
+                self.analyse(engine, function, path)
+            if tick is not None:
+                tick()
+        return [evaluated(program, function, record) for function, record in engine.records.items()]
+
+    def analyse(self, engine: Engine, function: ir.FunctionIR, path: str) -> None:
+        try:
+            engine.analyse(function)
+        except RecursionError:
+            self.failed.setdefault(path, f"nested too deeply in {function.qualname}")
+
+
+def imported_source(path: str) -> Source | None:
+    """A file outside the input that an import leads to; None where it can't be read."""
+    from pathlib import Path
+
+    from xlalint.sources.read import read
+    from xlalint.sources.source import Unreadable
+
+    try:
+        return read(Path(path), path, MAX_IMPORTED)
+    except Unreadable:
+        return None
+
+
+def evaluated(program: Program, function: ir.FunctionIR, record: Record) -> Evaluated:
+    module = program.module(function.module)
+    cls = program.owner(function)
+    bases: tuple[str, ...] = ()
+    is_module = False
+    if cls is not None:
+        bases = tuple(base if isinstance(base, str) else base.name for base in program.mro(cls))
+        is_module = any(base.startswith("torch.nn") or base.endswith("Module") for base in bases)
+    key: FunctionKey = function_key(function)
+    facts = FunctionFacts(
+        key,
+        function.name,
+        function.owner,
+        bases,
+        is_module,
+        module.is_script if module is not None else False,
+        record.regions,
+        tuple(record.signs),
+        tuple(record.calls),
+    )
+    return Evaluated(facts, tuple(record.events.values()))
+
+
+def merge(parts: Iterable[list[Evaluated]]) -> dict[FunctionKey, Evaluated]:
+    """The records of all processes, one for each function, in the order of their keys."""
+    merged: dict[FunctionKey, Evaluated] = {}
+    for part in parts:
+        for one in part:
+            known = merged.get(one.facts.key)
+            merged[one.facts.key] = one if known is None else merge_two(known, one)
+    return {key: merged[key] for key in sorted(merged)}
+
+
+def merge_two(a: Evaluated, b: Evaluated) -> Evaluated:
+    record = Record()
+    for one in (a, b):
+        other = Record()
+        other.events = {(event.at, slot(event)): event for event in one.events}
+        other.regions = one.facts.regions
+        other.signs = dict.fromkeys(one.facts.signs)
+        other.calls = dict.fromkeys(one.facts.calls)
+        record.merge(other)
+    facts = msgspec.structs.replace(
+        a.facts, regions=record.regions, signs=tuple(record.signs), calls=tuple(record.calls)
+    )
+    return Evaluated(facts, tuple(record.events.values()))
+
+
+def slot(event: RawEvent) -> str:
+    from xlalint.facts.frame import APART
+
+    return event.effect.value if event.effect in APART else ""
+
+
+def without_collector() -> None:
+    """Trees are dropped file by file; the collector would only walk what is kept."""
+    gc.disable()
+
+
+def absolute(path: str) -> str:
+    return os.path.abspath(path)

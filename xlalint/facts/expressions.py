@@ -1,0 +1,240 @@
+"""Expressions → abstract values, in the order in which Python evaluates them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from xlalint.facts import calls, conditions, domain as d, objects, operators, subscripts
+from xlalint.facts.events import Effect
+from xlalint.facts.frame import Frame
+from xlalint.facts.names import lookup
+from xlalint.program import ir
+
+
+def evaluate_constant(frame: Frame, node: ir.Constant) -> d.Value:
+    return d.constant(node.value)
+
+
+def evaluate_attribute(frame: Frame, node: ir.Attribute) -> d.Value:
+    base = node.value
+    if type(base) is ir.Name and base.name == "self":
+        known = frame.env.get(f"self.{node.name}")
+        if known is not None:
+            return known
+    return objects.attribute(frame, frame.evaluate(base), node.name, node)
+
+
+def evaluate_display(frame: Frame, node: ir.Display) -> d.Value:
+    kind = "list" if node.kind == "set" else node.kind
+    elements: list[d.Value] = []
+    exact = node.kind != "set"
+    for element in node.elements:
+        if type(element) is ir.Starred:
+            value = frame.evaluate(element.value)
+            if type(value) is d.Sequence and value.elements is not None:
+                elements.extend(value.elements)
+            else:
+                exact = False
+                elements.append(objects.element_of(frame, value))
+        else:
+            elements.append(frame.evaluate(element))
+    if exact:
+        return d.sequence(kind, elements)
+    return d.sequence(kind, None, d.joins(elements))
+
+
+def evaluate_dict(frame: Frame, node: ir.DictDisplay) -> d.Value:
+    items: list[tuple[Any, d.Value]] = []
+    rest: d.Value | None = None
+    for key, element in zip(node.keys, node.values):
+        value = frame.evaluate(element)
+        if key is None:
+            if type(value) is d.Mapping:
+                items.extend(value.items)
+                rest = d.join_maybe(rest, value.rest)
+            else:
+                rest = d.UNKNOWN
+            continue
+        name = frame.evaluate(key)
+        if type(name) is d.Host and name.known:
+            items.append((name.constant, value))
+        else:
+            rest = d.join_maybe(rest, value)
+    return d.mapping(tuple(dict(items).items()), rest)
+
+
+def evaluate_binary(frame: Frame, node: ir.Binary) -> d.Value:
+    left = frame.evaluate(node.left)
+    right = frame.evaluate(node.right)
+    return operators.binary(frame, node.operator, left, right, node)
+
+
+def evaluate_unary(frame: Frame, node: ir.Unary) -> d.Value:
+    value = frame.evaluate(node.operand)
+    if node.operator == "not":
+        known = d.tensor_of(value)
+        if known is not None and known.live and d.surely_tensor(value):
+            frame.emit(Effect.BOOLEAN_OPERATOR, ir_at(node.operand), value, "not", node.operand, form="negated")
+        truth = d.truth(value)
+        return d.BOOL if truth is None else d.constant(not truth)
+    if type(value) is d.Tensor:
+        frame.pending()
+        return value.but(optional=False)
+    if node.operator == "neg" and type(value) is d.Host and value.type in ("int", "float"):
+        return d.constant(-value.constant) if value.known else value
+    return value
+
+
+def evaluate_conditional(frame: Frame, node: ir.Conditional) -> d.Value:
+    outcome = conditions.test(frame, node.test, Effect.BRANCH, "conditional expression", form="conditional")
+    before = frame.env
+    if outcome is not None:
+        frame.environment = dict(before)
+        conditions.narrow(frame, node.test, outcome)
+        value = frame.evaluate(node.body if outcome else node.orelse)
+        frame.environment = before
+        return value
+    frame.environment = dict(before)
+    conditions.narrow(frame, node.test, True)
+    yes = frame.evaluate(node.body)
+    frame.environment = dict(before)
+    conditions.narrow(frame, node.test, False)
+    no = frame.evaluate(node.orelse)
+    frame.environment = before
+    return d.join(yes, no)
+
+
+def evaluate_fstring(frame: Frame, node: ir.FString) -> d.Value:
+    for field in node.fields:
+        evaluate_formatted(frame, field)
+    return d.STR
+
+
+def evaluate_formatted(frame: Frame, node: ir.Formatted) -> d.Value:
+    value = frame.evaluate(node.value)
+    known = d.tensor_of(value)
+    if known is not None and known.live and d.surely_tensor(value):
+        scalar = node.has_spec
+        effect = Effect.SCALAR_READ if scalar else Effect.PRINTED
+        frame.emit(effect, node.at, value, "format" if scalar else "f-string", node.value)
+    else:
+        calls.read_by_text(frame, value, node.at, "f-string", node.value)
+    return d.STR
+
+
+def evaluate_subscript(frame: Frame, node: ir.Subscript) -> d.Value:
+    value = frame.evaluate(node.value)
+    return subscripts.subscript(frame, value, node.index, node)
+
+
+def evaluate_slice(frame: Frame, node: ir.Slice) -> d.Value:
+    for bound in (node.lower, node.upper, node.step):
+        if bound is not None:
+            frame.evaluate(bound)
+    return d.OBJECT
+
+
+def evaluate_lambda(frame: Frame, node: ir.Lambda) -> d.Value:
+    return objects.close_over(frame, node.function)
+
+
+def evaluate_comprehension(frame: Frame, node: ir.Comprehension) -> d.Value:
+    before = frame.env
+    frame.environment = dict(before)
+    exact: tuple[d.Value, ...] | None = None
+    first = node.generators[0]
+    over = ""
+    iterated: list[d.Value] = []
+    for generator in node.generators:
+        iterable = frame.evaluate(generator.iterable)
+        iterated.append(iterable)
+        if type(iterable) is d.Role and iterable.role == "loader":
+            over = "loader"
+    with frame.inside("loop", node.at, over, ir_at(first.iterable)):
+        for generator, iterable in zip(node.generators, iterated):
+            assign_target(frame, generator.target, objects.element_of(frame, iterable))
+            for condition in generator.conditions:
+                conditions.test(frame, condition, Effect.FILTER, "comprehension condition")
+                conditions.narrow(frame, condition, True)
+        if node.kind == "dict":
+            assert node.key is not None
+            frame.evaluate(node.key)
+            result: d.Value = d.mapping((), frame.evaluate(node.element))
+        else:
+            element = frame.evaluate(node.element)
+            exact = unrolled(frame, node, iterated[0], element)
+            result = d.sequence("list", exact) if exact is not None else d.sequence("list", None, element)
+    frame.environment = before
+    return result
+
+
+def unrolled(
+    frame: Frame, node: ir.Comprehension, iterable: d.Value, element: d.Value
+) -> tuple[d.Value, ...] | None:
+    """The elements one by one, where the iterable is short and known and nothing is filtered."""
+    if len(node.generators) != 1 or node.generators[0].conditions or element is d.UNKNOWN:
+        return None
+    if type(iterable) is not d.Sequence or not iterable.elements or len(iterable.elements) > 4:
+        return None
+    values = []
+    for part in iterable.elements:
+        assign_target(frame, node.generators[0].target, part)
+        values.append(frame.evaluate(node.element))
+    return tuple(values)
+
+
+def assign_target(frame: Frame, target: ir.Expr, value: d.Value) -> None:
+    frame.engine.assign(frame, target, value, None)
+
+
+def evaluate_starred(frame: Frame, node: ir.Starred) -> d.Value:
+    return frame.evaluate(node.value)
+
+
+def evaluate_yield(frame: Frame, node: ir.Yield) -> d.Value:
+    if node.value is not None:
+        value = frame.evaluate(node.value)
+        if node.from_:
+            value = objects.element_of(frame, value)
+        frame.yielded = d.join_maybe(frame.yielded, value)
+    return d.UNKNOWN
+
+
+def evaluate_await(frame: Frame, node: ir.Await) -> d.Value:
+    return frame.evaluate(node.value)
+
+
+def evaluate_walrus(frame: Frame, node: ir.Walrus) -> d.Value:
+    value = frame.evaluate(node.value)
+    frame.bind(node.target, value)
+    return value
+
+
+def ir_at(node: ir.Expr) -> int:
+    return getattr(node, "at", 0)
+
+
+EXPRESSIONS: dict[type, Callable[[Frame, Any], d.Value]] = {
+    ir.Constant: evaluate_constant,
+    ir.Name: lookup,
+    ir.Attribute: evaluate_attribute,
+    ir.Call: calls.evaluate_call,
+    ir.Subscript: evaluate_subscript,
+    ir.Slice: evaluate_slice,
+    ir.Binary: evaluate_binary,
+    ir.Unary: evaluate_unary,
+    ir.Boolean: conditions.evaluate_boolean,
+    ir.Compare: conditions.evaluate_compare,
+    ir.Conditional: evaluate_conditional,
+    ir.FString: evaluate_fstring,
+    ir.Formatted: evaluate_formatted,
+    ir.Display: evaluate_display,
+    ir.DictDisplay: evaluate_dict,
+    ir.Comprehension: evaluate_comprehension,
+    ir.Lambda: evaluate_lambda,
+    ir.Starred: evaluate_starred,
+    ir.Yield: evaluate_yield,
+    ir.Await: evaluate_await,
+    ir.Walrus: evaluate_walrus,
+}

@@ -1,0 +1,246 @@
+"""The evaluation of one function in one context: its environment, where it stands, what it leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeAlias
+
+from xlalint.facts import domain as d
+from xlalint.facts.events import Effect, Place
+from xlalint.facts.record import ROOT, CallEdge, FunctionKey, RawEvent, Record, Region, RegionKey, Sign
+from xlalint.program import ir
+
+if TYPE_CHECKING:
+    from xlalint.facts.engine import Answer, Engine
+
+Environment: TypeAlias = "dict[str, d.Value]"
+CLEAN = "%clean"
+"""Present while nothing is pending on the device: a step boundary has just passed."""
+
+
+class Depth:
+    """How deep a query may still go, and how deep it went.
+
+    ``calls`` and ``attributes`` are budgets. ``needed_calls`` and ``needed_attributes`` say how much of them was
+    used, ``whole_calls`` and ``whole_attributes`` whether their bound was never hit. An attribute is asked for with
+    a call budget of its own, so its calls do not count here.
+    """
+
+    __slots__ = ("attributes", "calls", "needed_attributes", "needed_calls", "whole_attributes", "whole_calls")
+
+    def __init__(self, calls: int, attributes: int) -> None:
+        self.calls = calls
+        self.attributes = attributes
+        self.needed_calls = 0
+        self.needed_attributes = 0
+        self.whole_calls = True
+        self.whole_attributes = True
+
+    def used(self, answer: Answer, calls: int, attributes: int) -> None:
+        """An answer was used that needed so much; ``calls`` is 0 for an attribute's."""
+        self.needed_attributes = max(self.needed_attributes, attributes)
+        self.whole_attributes = self.whole_attributes and answer.whole_attributes
+        if calls:
+            self.needed_calls = max(self.needed_calls, calls)
+            self.whole_calls = self.whole_calls and answer.whole_calls
+
+    def cut_calls(self) -> None:
+        self.whole_calls = False
+
+    def cut_attributes(self) -> None:
+        self.whole_attributes = False
+
+
+class Frame:
+    def __init__(
+        self,
+        engine: Engine,
+        function: ir.FunctionIR,
+        environment: Environment,
+        receiver: d.Value | None,
+        depth: Depth,
+        no_grad: bool = False,
+    ) -> None:
+        self.engine = engine
+        self.function = function
+        self.path = function.module
+        self.environment: Environment | None = environment
+        self.receiver = receiver
+        self.depth = depth
+        self.no_grad = no_grad
+        self.record = Record()
+        self.writes: dict[str, d.Value] = {}
+        self.result: d.Value | None = None
+        self.yielded: d.Value | None = None
+        self.final: Environment | None = None
+        self.region: RegionKey = ROOT
+        self.statement = 0
+        self.guards: tuple[int, ...] = ()
+        self.origins: dict[str, int] = {}
+        self.breaks: list[Environment] = []
+        self.continues: list[Environment] = []
+        self.globals: frozenset[str] = frozenset()
+        self.quiet = 0
+        self.cost = 1
+        self.closures: dict[d.Function, None] = {}
+        self.called_at: set[int] = set()
+
+    # Evaluation
+
+    def evaluate(self, node: ir.Expr) -> d.Value:
+        return self.engine.expressions[type(node)](self, node)
+
+    @property
+    def env(self) -> Environment:
+        """The environment of a place that can be reached."""
+        assert self.environment is not None
+        return self.environment
+
+    def lookup(self, path: str) -> d.Value | None:
+        return self.env.get(path)
+
+    def bind(self, path: str, value: d.Value) -> None:
+        self.env[path] = value
+        self.origins[path] = self.statement
+
+    # What is left behind
+
+    def emit(
+        self,
+        effect: Effect,
+        at: int,
+        value: d.Value,
+        subject: str = "",
+        operand: ir.Expr | None = None,
+        *,
+        certainty: int = 2,
+        detail: str = "",
+        form: str = "",
+        backward_only: bool = False,
+        varies: d.LoopKey | None = None,
+    ) -> None:
+        if self.quiet:
+            return
+        known = d.tensor_of(value)
+        if known is not None:
+            certainty = min(certainty, known.certainty)
+        if self.guards:
+            certainty = min(certainty, 1)
+        event = RawEvent(
+            effect,
+            subject,
+            at,
+            self.statement,
+            span_of(operand),
+            self.engine.show(value),
+            certainty,
+            self.region,
+            self.guards,
+            self.place(),
+            detail,
+            form,
+            backward_only,
+            self.origins.get(operand.name, 0) if type(operand) is ir.Name else 0,
+            varies,
+        )
+        self.record_event(event)
+
+    def record_event(self, event: RawEvent) -> None:
+        """One place gives one event: the first that costs for sure."""
+        key = (event.at, "" if event.effect not in APART else event.effect.value)
+        known = self.record.events.get(key)
+        if known is None or (known.effect is event.effect and known.certainty < event.certainty):
+            self.record.events[key] = event
+
+    def place(self) -> Place:
+        env = self.environment
+        if env is not None and CLEAN in env:
+            return Place.AFTER_BOUNDARY
+        return Place.BEFORE_BOUNDARY
+
+    def sign(self, kind: str, at: int) -> None:
+        if kind in ("model-call", "layer-call"):
+            self.called_at.add(at)
+        if not self.quiet:
+            self.record.signs[Sign(kind, self.region, at)] = None
+
+    def record_callee(self, call: ir.Call) -> bool:
+        """Whether a call was one of a model or of a function of the program."""
+        return call.at in self.called_at
+
+    def edge(self, callee: FunctionKey, at: int) -> None:
+        self.called_at.add(at)
+        self.record.calls[CallEdge(callee, self.region, at)] = None
+
+    def pending(self) -> None:
+        """The device has work again."""
+        if self.environment is not None:
+            self.environment.pop(CLEAN, None)
+
+    def boundary(self, at: int) -> None:
+        self.sign("boundary", at)
+        if self.environment is not None:
+            self.environment[CLEAN] = d.TRUE
+
+    @contextmanager
+    def inside(self, kind: str, at: int, over: str = "", text: int = 0) -> Iterator[RegionKey]:
+        """Everything evaluated in here belongs to a region of its own."""
+        key = (kind, at)
+        outer = self.region
+        known = self.record.regions.get(key)
+        if known is None or known.over < over:
+            self.record.regions[key] = Region(key, outer, over, text)
+        self.region = key
+        try:
+            yield key
+        finally:
+            self.region = outer
+
+    def loop_key(self) -> d.LoopKey | None:
+        """The innermost loop around this place."""
+        key: RegionKey | None = self.region
+        while key is not None and key != ROOT:
+            if key[0] in ("loop", "while"):
+                return (self.path, self.function.qualname, ir.unpack(key[1])[0])
+            region = self.record.regions.get(key)
+            key = None if region is None else region.parent
+        return None
+
+
+APART = frozenset(
+    {
+        Effect.BAKED_NUMBER,
+        Effect.GROWING,
+        Effect.GRAPH_THROUGH_STEPS,
+        Effect.NO_BOUNDARY,
+        Effect.BOUNDARY,
+        Effect.MODE_SWITCH,
+        Effect.PADDED_TO_LONGEST,
+        Effect.SHORT_LAST_BATCH,
+        Effect.VARYING_BATCH,
+        Effect.UNSUPPORTED,
+        Effect.CUDA_HABIT,
+    }
+)
+"""Effects that may stand beside a read in one place."""
+
+
+def span_of(node: ir.Expr | None) -> int:
+    return getattr(node, "at", 0) if node is not None else 0
+
+
+def join_environments(a: Environment | None, b: Environment | None) -> Environment | None:
+    """A name bound on one path only keeps its value; a pending device wins over a clean one."""
+    if a is None or b is None or a is b:
+        return b if a is None else a
+    joined = {}
+    for name, value in a.items():
+        other = b.get(name)
+        joined[name] = value if other is value or other is None else d.join(value, other)
+    for name, value in b.items():
+        if name not in joined:
+            joined[name] = value
+    if CLEAN in joined and (CLEAN not in a or CLEAN not in b):
+        del joined[CLEAN]
+    return joined

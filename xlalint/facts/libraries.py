@@ -1,0 +1,377 @@
+"""Calls into everything that is neither torch's ops nor the program's own: Python's library, frameworks, roles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xlalint.facts import construction, containers, domain as d, objects, torch_modules, training
+from xlalint.facts.bucketing import check_collator, check_padding_call
+from xlalint.facts.events import Effect
+from xlalint.facts.frame import Frame
+from xlalint.facts.profiling import note_profiler
+from xlalint.facts.restrictions import check_restrictions
+from xlalint.facts.textual import logged
+from xlalint.facts.training import call_batch_method
+from xlalint.knowledge.tables import frameworks
+from xlalint.program import ir
+
+Arguments = list[d.Value]
+Keywords = dict[str, d.Value]
+__all__ = ["call_batch_method", "call_library", "call_method", "call_role", "known_function", "note_cuda", "note_external"]
+
+MODEL_MAKERS = frozenset(
+    {"create_model", "from_pretrained", "from_config", "from_timm", "get_peft_model", "build_model", "get_model"}
+)
+ENTERED = frozenset({"no_grad", "inference_mode", "enable_grad", "autocast", "set_grad_enabled"})
+
+
+def note_external(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> None:
+    check_restrictions(frame, name, arguments, keywords, node)
+    note_profiler(frame, name, arguments, keywords, node)
+
+
+def note_cuda(frame: Frame, node: ir.Call) -> None:
+    frame.emit(Effect.CUDA_HABIT, node.at, d.NONE, "raises", None, detail="raises without a GPU")
+
+
+def call_library(
+    frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value | None:
+    """None where the name is one of torch's ops, or not known here."""
+    note_external(frame, name, arguments, keywords, node)
+    head, _, rest = name.partition(".")
+    last = name.rpartition(".")[2]
+    if head == "torch" or head == "torch_xla":
+        return call_torch_library(frame, name, rest, last, arguments, keywords, node)
+    handler = HEADS.get(head)
+    if handler is not None:
+        return handler(frame, name, arguments, keywords, node)
+    return call_framework(frame, name, last, arguments, keywords, node)
+
+
+def call_torch_library(
+    frame: Frame, name: str, rest: str, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value | None:
+    found = call_framework_row(frame, name, last, arguments, keywords, node)
+    if found is not None:
+        return found
+    if last in ENTERED:
+        return d.role("context", None, last)
+    if rest.startswith("nn.") and (last[:1].isupper() or last in torch_modules.PARAMETRIZING):
+        return torch_modules.make_module(frame, name, arguments, keywords, node)
+    if rest.startswith("optim."):
+        if last[:1].isupper():
+            return d.role("scheduler" if "lr_scheduler" in rest else "optimizer")
+        return d.UNKNOWN
+    if rest == "compile" or rest.startswith("jit."):
+        return arguments[0] if arguments else d.UNKNOWN
+    if last == "GradScaler":
+        return d.role("scaler")
+    if last == "SummaryWriter":
+        return d.role("writer")
+    if rest.startswith("hub."):
+        return d.module("?")
+    if rest.startswith("distributions."):
+        return d.UNKNOWN
+    return None if name.startswith("torch.") else d.UNKNOWN
+
+
+def call_framework_row(
+    frame: Frame, name: str, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value | None:
+    table = frameworks()
+    boundary = table.get("boundary", name)
+    if boundary is not None:
+        return call_boundary(frame, boundary, last, keywords, node)
+    if table.get("boundary-loader", name) is not None:
+        return training.on_device(arguments[0] if arguments else d.UNKNOWN)
+    if table.get("loader", name) is not None:
+        return training.make_loader(frame, name, arguments, keywords, node)
+    if table.get("device", name) is not None or name.endswith(".xla_device"):
+        return d.XLA_DEVICE
+    if table.get("iterates", name) is not None and arguments:
+        return wrapped_iterable(arguments[0], last)
+    if table.get("closure", name) is not None:
+        return call_closure(frame, arguments, keywords, node)
+    if table.get("moves", name) is not None and arguments:
+        return training.moved(arguments[0], d.XLA)
+    if table.get("collator", name) is not None:
+        check_collator(frame, name, arguments, keywords, node)
+        return d.OBJECT
+    if table.get("tokenizer", name) is not None:
+        return d.role("tokenizer")
+    return None
+
+
+def wrapped_iterable(value: d.Value, last: str) -> d.Value:
+    """``tqdm(loader)``: the same elements, behind a progress bar."""
+    if "tqdm" in last or "progress" in last or last == "trange":
+        if last == "trange":
+            return d.host("range")
+    return value
+
+
+def call_boundary(frame: Frame, holds: str, last: str, keywords: Keywords, node: ir.Call) -> d.Value:
+    if last == "optimizer_step":
+        frame.sign("optimizer-step", node.at)
+        frame.pending()
+        if keywords.get("barrier") in (None, d.FALSE):
+            return d.NONE
+    if "context" in holds:
+        return d.role("boundary-context", None, last)
+    note_boundary(frame, node)
+    frame.boundary(node.at)
+    return d.NONE
+
+
+def note_boundary(frame: Frame, node: ir.Call) -> None:
+    frame.emit(Effect.BOUNDARY, node.at, d.NONE, "", None)
+
+
+def call_closure(frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    """A step closure runs after the boundary, and reads what is there."""
+    from xlalint.facts.calls import call
+
+    if arguments:
+        given = arguments[1] if len(arguments) > 1 else keywords.get("args")
+        values = list(given.elements) if type(given) is d.Sequence and given.elements is not None else []
+        with frame.inside("closure", node.at):
+            call(frame, arguments[0], values, {}, node)
+    return d.NONE
+
+
+def call_framework(
+    frame: Frame, name: str, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value | None:
+    found = call_framework_row(frame, name, last, arguments, keywords, node)
+    if found is not None:
+        return found
+    if last == "Accelerator":
+        return d.role("accelerator")
+    if last == "SummaryWriter":
+        return d.role("writer")
+    if name in ("wandb.log", "mlflow.log_metric", "mlflow.log_metrics"):
+        return training.write(frame, d.role("writer"), last, arguments, keywords, node)
+    if "Tokenizer" in name or "Processor" in name or "FeatureExtractor" in name:
+        return d.role("tokenizer")
+    if last in MODEL_MAKERS or name.startswith(("torchvision.models.", "timm.create", "segmentation_models_pytorch.")):
+        return d.module("?")
+    if last == "get_logger":
+        return d.role("logger")
+    if "collator" in last.lower() and last[:1].isupper():
+        check_collator(frame, last, arguments, keywords, node)
+        return d.OBJECT
+    return None
+
+
+# Python's own library
+
+
+def call_math(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    for value, argument in zip(arguments, node.arguments):
+        known = d.tensor_of(value)
+        if known is not None and known.live and d.surely_tensor(value):
+            frame.emit(Effect.SCALAR_READ, node.at, value, "math", argument)
+            break
+    varies = next((v.varies for v in arguments if type(v) is d.Host and v.varies), None)
+    kind = "int" if name in ("math.ceil", "math.floor", "math.gcd", "math.isqrt", "math.prod") else "float"
+    return d.BOOL if name.startswith("math.is") and name != "math.isqrt" else d.host(kind, varies=varies)
+
+
+def call_numpy(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    for value, argument in zip(arguments, node.arguments):
+        known = d.tensor_of(value)
+        if known is None and type(value) is d.Sequence and value.elements != ():
+            known = d.tensor_of(value.element)
+        if known is not None and known.device == d.XLA and (type(value) is d.Sequence or d.surely_tensor(value)):
+            frame.emit(Effect.NUMPY_OF_DEVICE, node.at, known, name, argument)
+            break
+    if name.startswith("numpy.random."):
+        return d.host("numpy")
+    return d.NUMPY
+
+
+def call_statistics(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    call_numpy(frame, name, arguments, keywords, node)
+    return d.FLOAT
+
+
+def call_random(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    if name in ("random.randint", "random.randrange"):
+        return d.host("int", varies=frame.loop_key())
+    if name in ("random.choice",) and arguments:
+        element = objects.element_of(frame, arguments[0])
+        return d.host(element.type, varies=frame.loop_key()) if type(element) is d.Host else element
+    return d.FLOAT if name in ("random.random", "random.uniform", "random.gauss") else d.UNKNOWN
+
+
+def call_copy(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    return arguments[0] if arguments else d.UNKNOWN
+
+
+def call_functools(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    if name == "functools.partial" and arguments:
+        target = arguments[0]
+        if type(target) is d.Function:
+            return d.function(
+                target.ir,
+                target.receiver,
+                target.captured,
+                (*target.bound, *arguments[1:]),
+                (*target.bound_keywords, *((k, v) for k, v in keywords.items() if k != "**")),
+            )
+        return target
+    if name == "functools.reduce" and len(arguments) > 1:
+        return d.UNKNOWN
+    return arguments[0] if arguments else d.UNKNOWN
+
+
+def call_logging(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    last = name.rpartition(".")[2]
+    if last in training.LEVELS:
+        logged(frame, last, arguments, node)
+        return d.NONE
+    return d.role("logger") if last in ("getLogger", "get_logger") else d.UNKNOWN
+
+
+def call_collections(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    if name == "collections.OrderedDict" and arguments and type(arguments[0]) is d.Sequence:
+        pairs = arguments[0].elements or ()
+        items = [
+            (p.elements[0].constant, p.elements[1])
+            for p in pairs
+            if type(p) is d.Sequence and p.elements and len(p.elements) == 2 and type(p.elements[0]) is d.Host
+        ]
+        return d.mapping(tuple(items), None if len(items) == len(pairs) and pairs else d.UNKNOWN)
+    if name == "collections.deque":
+        return d.sequence("list", None, objects.element_of(frame, arguments[0]) if arguments else d.UNKNOWN)
+    if name == "collections.defaultdict":
+        return d.mapping((), d.UNKNOWN)
+    return d.mapping((), d.UNKNOWN)
+
+
+def call_itertools(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    if name in ("itertools.islice", "itertools.cycle", "itertools.tee") and arguments:
+        return arguments[0]
+    if name == "itertools.count":
+        return d.host("range")
+    if name == "itertools.chain" and any(type(v) is d.Role and v.role == "parameters" for v in arguments):
+        return next(v for v in arguments if type(v) is d.Role)
+    return d.sequence("list", None, d.joins([objects.element_of(frame, v) for v in arguments]))
+
+
+def call_typing(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    if name == "typing.cast" and len(arguments) > 1:
+        return frame.engine.annotated(node.arguments[0], frame.path) or arguments[1]
+    return d.UNKNOWN
+
+
+def call_einops(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    known = d.tensor_of(arguments[0]) if arguments else None
+    return known.but(dims=None, optional=False) if known is not None else d.UNKNOWN
+
+
+def call_debugger(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    if name.endswith(("set_trace", "breakpoint", "post_mortem")):
+        frame.emit(Effect.BREAKPOINT, node.at, d.NONE, name, None)
+    return d.NONE
+
+
+def call_progress(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    last = name.rpartition(".")[2]
+    if last == "trange":
+        return d.host("range")
+    value = arguments[0] if arguments else keywords.get("iterable")
+    return value if value is not None else d.role("progress")
+
+
+def call_host(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    return d.ANY_HOST
+
+
+Head = Callable[[Frame, str, Arguments, Keywords, ir.Call], "d.Value | None"]
+HEADS: dict[str, Head] = {
+    "math": call_math,
+    "numpy": call_numpy,
+    "statistics": call_statistics,
+    "random": call_random,
+    "copy": call_copy,
+    "functools": call_functools,
+    "logging": call_logging,
+    "warnings": call_logging,
+    "loguru": call_logging,
+    "collections": call_collections,
+    "itertools": call_itertools,
+    "typing": call_typing,
+    "einops": call_einops,
+    **dict.fromkeys(("pdb", "ipdb", "pudb", "celery"), call_debugger),
+    "tqdm": call_progress,
+    **dict.fromkeys(("os", "sys", "time", "json", "re", "pathlib", "argparse", "glob", "shutil", "yaml"), call_host),
+}
+
+
+# Roles, and methods of what is not a tensor
+
+
+def call_role(
+    frame: Frame, role: d.Role, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value:
+    if role.role == "tokenizer":
+        check_padding_call(frame, "__call__", arguments, keywords, node)
+        return d.role("batch", d.tensor(d.HOST, "int", None, False, None, 1))
+    if role.role in ("batch", "output"):
+        return role
+    return d.UNKNOWN
+
+
+def known_function(
+    frame: Frame, callee: d.Function, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value | None:
+    """A function of the program that a framework row knows better than its text does."""
+    name = callee.ir.name
+    if name == "get_input_embeddings":
+        return d.module("torch.nn.Embedding")
+    if name in ("_from_config", "from_pretrained", "from_config") and type(callee.receiver) is d.Class:
+        return frame.engine.instance_of(callee.receiver.ir)
+    if name == "progress_bar":
+        return arguments[0] if arguments else next(iter(keywords.values()), d.UNKNOWN)
+    if name == "register_modules" and type(callee.receiver) in (d.Instance, d.Record):
+        for key, value in keywords.items():
+            if key != "**":
+                frame.writes[key] = d.join_maybe(frame.writes.get(key), value) or value
+        return d.NONE
+    if name == "_gradient_checkpointing_func" and arguments:
+        from xlalint.facts.calls import call
+
+        return call(frame, arguments[0], arguments[1:], {}, node)
+    if name in training.LEVELS and "logger" in callee.ir.qualname.lower():
+        logged(frame, name, arguments, node)
+        return d.NONE
+    if name in ("warning_once", "get_logger"):
+        return d.role("logger") if name == "get_logger" else d.NONE
+    return None
+
+
+def call_method(
+    frame: Frame, receiver: d.Value, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value:
+    kind = type(receiver)
+    if kind is d.Role:
+        found = training.call_role_method(frame, receiver, name, arguments, keywords, node)  # type: ignore[arg-type]
+        return d.UNKNOWN if found is None else found
+    if kind is d.Super:
+        return containers.call_super(frame, receiver, name, arguments, keywords, node)  # type: ignore[arg-type]
+    if kind in (d.Sequence, d.Mapping):
+        return containers.call_container(frame, receiver, name, arguments, keywords, node)
+    if kind is d.Host:
+        return containers.call_host_method(frame, receiver, name, arguments, keywords, node)  # type: ignore[arg-type]
+    if kind is d.Module:
+        return containers.call_module_method(frame, receiver, name, arguments, keywords, node)  # type: ignore[arg-type]
+    if kind in (d.Instance, d.Record):
+        return containers.call_object_method(frame, receiver, name, arguments, keywords, node)
+    if kind is d.Class:
+        return containers.call_class_method(frame, receiver, name, arguments, keywords, node)  # type: ignore[arg-type]
+    return containers.call_unknown_method(frame, receiver, name, arguments, keywords, node)
+
+
+construct = construction.construct

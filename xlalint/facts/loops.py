@@ -1,0 +1,129 @@
+"""Loops, run to a fixpoint of at most three rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xlalint.facts import conditions, domain as d, objects
+from xlalint.facts.events import Effect
+from xlalint.facts.frame import Environment, Frame, join_environments
+from xlalint.program import ir
+
+ROUNDS = 3
+COUNTING = frozenset({"range", "enumerate", "count", "trange", "prange", "islice"})
+
+
+def execute_for(frame: Frame, node: ir.For) -> None:
+    iterable = frame.engine.iterated(frame, node)
+    over = what_is_iterated(iterable, node.iterable)
+    if over == "loader":
+        frame.sign("loader", node.at)
+        detail = next((p.detail for p in d.alternatives(iterable) if type(p) is d.Role and p.role == "loader"), None)
+        if detail is not None:
+            frame.sign(f"{detail}-loader", node.at)
+    with frame.inside("loop", node.at, over, getattr(node.iterable, "at", 0)):
+        counted = mark_counter(frame, node, objects.element_of(frame, iterable))
+
+        def begin() -> bool:
+            frame.statement = node.at
+            frame.engine.assign(frame, node.target, counted, None)
+            return True
+
+        run(frame, node.body, begin)
+    if frame.environment is not None and node.orelse:
+        frame.engine.execute(frame, node.orelse)
+
+
+def what_is_iterated(iterable: d.Value, node: ir.Expr) -> str:
+    for part in d.alternatives(iterable):
+        if type(part) is d.Role and part.role == "loader":
+            return "loader"
+        if type(part) is d.Host and part.type == "range":
+            return "counter"
+        if type(part) is d.Role and part.role == "parameters":
+            return "parameters"
+    return ""
+
+
+def mark_counter(frame: Frame, node: ir.For, element: d.Value) -> d.Value:
+    """A loop's own number changes with each iteration."""
+    call = node.iterable
+    while type(call) is ir.Call and called(call) not in COUNTING and call.arguments:
+        call = call.arguments[0]
+    if type(call) is not ir.Call or called(call) not in COUNTING:
+        return element
+    key = frame.loop_key()
+    if type(element) is d.Host and element.type == "int":
+        return d.host("int", varies=key)
+    if type(element) is d.Sequence and element.elements and type(element.elements[0]) is d.Host:
+        return d.sequence(element.kind, (d.host("int", varies=key), *element.elements[1:]))
+    return element
+
+
+def called(call: ir.Call) -> str:
+    function = call.function
+    return function.name if type(function) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
+
+
+def execute_while(frame: Frame, node: ir.While) -> None:
+    def begin() -> bool:
+        frame.statement = node.at
+        outcome = conditions.test(frame, node.test, Effect.LOOP_TEST, "while")
+        if outcome is False:
+            return False
+        conditions.narrow(frame, node.test, True)
+        return True
+
+    with frame.inside("while", node.at, "", getattr(node.test, "at", 0)):
+        run(frame, node.body, begin)
+    if type(node.test) is ir.Constant and node.test.value and not has_break(node.body):
+        frame.environment = None
+        return
+    if frame.environment is not None and node.orelse:
+        frame.engine.execute(frame, node.orelse)
+
+
+def has_break(block: ir.Block) -> bool:
+    for statement in block:
+        if type(statement) is ir.Break:
+            return True
+        if type(statement) is ir.If and (has_break(statement.body) or has_break(statement.orelse)):
+            return True
+        if type(statement) is ir.With and has_break(statement.body):
+            return True
+        if type(statement) is ir.Try and (
+            has_break(statement.body) or any(has_break(block) for _, block in statement.handlers)
+        ):
+            return True
+    return False
+
+
+def run(frame: Frame, body: ir.Block, begin: Callable[[], bool]) -> None:
+    """The loop's rounds; afterwards the environment is that after the loop."""
+    outer_breaks, outer_continues = frame.breaks, frame.continues
+    breaks: list[Environment] = []
+    frame.breaks = breaks
+    start: Environment = frame.env
+    after: Environment | None = start
+    for _ in range(ROUNDS):
+        frame.continues = []
+        frame.environment = dict(start)
+        if not begin():
+            break
+        frame.engine.execute(frame, body)
+        end = frame.environment
+        for environment in frame.continues:
+            end = join_environments(end, environment)
+        merged = join_environments(start, end)
+        after = merged
+        if end is None or merged is None or same(start, merged):
+            break
+        start = merged
+    for environment in breaks:
+        after = join_environments(after, environment)
+    frame.breaks, frame.continues = outer_breaks, outer_continues
+    frame.environment = dict(after) if after is not None else None
+
+
+def same(a: Environment, b: Environment) -> bool:
+    return len(a) == len(b) and all(b.get(name) is value for name, value in a.items())

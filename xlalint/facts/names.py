@@ -1,0 +1,41 @@
+"""What a name means where it stands: local, captured, global, builtin."""
+
+from __future__ import annotations
+
+from xlalint.facts import domain as d
+from xlalint.facts.frame import Frame
+from xlalint.program import ir
+from xlalint.program.link import External, GlobalName, Symbol
+
+
+def lookup(frame: Frame, node: ir.Name) -> d.Value:
+    name = node.name
+    value = frame.env.get(name)
+    if value is not None:
+        return value
+    return global_value(frame, name)
+
+
+def global_value(frame: Frame, name: str) -> d.Value:
+    engine = frame.engine
+    symbol = engine.program.resolve(frame.path, name)
+    if symbol is None:
+        return d.namespace(f"builtins.{name}")
+    return symbol_value(frame, symbol)
+
+
+def symbol_value(frame: Frame, symbol: Symbol) -> d.Value:
+    if isinstance(symbol, ir.FunctionIR):
+        return decorated(frame, symbol)
+    if isinstance(symbol, ir.ClassIR):
+        return d.cls(symbol)
+    if isinstance(symbol, ir.ModuleIR):
+        return d.namespace(symbol.name, symbol.path)
+    if isinstance(symbol, External):
+        return d.namespace(symbol.name)
+    assert isinstance(symbol, GlobalName)
+    return frame.engine.global_value(frame, symbol)
+
+
+def decorated(frame: Frame, function: ir.FunctionIR) -> d.Value:
+    return d.function(function)

@@ -1,0 +1,166 @@
+"""What the outcome of a test tells of the names in it."""
+
+from __future__ import annotations
+
+from xlalint.facts import domain as d
+from xlalint.facts.frame import Frame
+from xlalint.program import ir
+
+TYPES: dict[str, d.Value] = {
+    "int": d.INT,
+    "float": d.FLOAT,
+    "str": d.STR,
+    "bool": d.BOOL,
+    "list": d.sequence("list"),
+    "tuple": d.sequence("tuple"),
+    "dict": d.mapping((), d.UNKNOWN),
+    "Mapping": d.mapping((), d.UNKNOWN),
+    "ndarray": d.NUMPY,
+}
+
+
+def narrow(frame: Frame, node: ir.Expr, outcome: bool) -> None:
+    if type(node) is ir.Unary and node.operator == "not":
+        narrow(frame, node.operand, not outcome)
+    elif type(node) is ir.Boolean:
+        if (node.operator == "and") == outcome:
+            for value in node.values:
+                narrow(frame, value, outcome)
+    elif type(node) is ir.Compare and len(node.operators) == 1:
+        narrow_comparison(frame, node, outcome)
+    elif type(node) is ir.Call and node.arguments:
+        narrow_call(frame, node, outcome)
+    elif outcome:
+        path = path_of(node)
+        value = frame.env.get(path) if path else None
+        if path and value is not None and (type(value) is d.Union or (type(value) is d.Tensor and value.optional)):
+            frame.env[path] = d.without_none(value)
+
+
+def path_of(node: ir.Expr) -> str | None:
+    if type(node) is ir.Name:
+        return node.name
+    if type(node) is ir.Walrus:
+        return node.target
+    if type(node) is ir.Attribute and type(node.value) is ir.Name and node.value.name == "self":
+        return f"self.{node.name}"
+    return None
+
+
+def narrow_comparison(frame: Frame, node: ir.Compare, outcome: bool) -> None:
+    operator, right = node.operators[0], node.rights[0]
+    if operator in ("is", "is-not") and type(right) is ir.Constant and right.value is None:
+        narrow_none(frame, node.left, (operator == "is") == outcome)
+    elif operator in ("eq", "ne"):
+        narrow_equality(frame, node.left, right, (operator == "eq") == outcome)
+
+
+def narrow_none(frame: Frame, node: ir.Expr, is_none: bool) -> None:
+    path = path_of(node)
+    if path is None:
+        return
+    value = frame.env.get(path)
+    if is_none:
+        if value is not None or "." in path:
+            frame.env[path] = d.NONE
+    elif value is not None:
+        frame.env[path] = d.without_none(value)
+    elif "." in path:
+        frame.env[path] = d.without_none(frame.evaluate(node))
+
+
+def narrow_equality(frame: Frame, left: ir.Expr, right: ir.Expr, equal: bool) -> None:
+    """``x.dtype == torch.bool``, ``x.dim() == 3``, ``x.ndim == 3``."""
+    method = type(left) is ir.Call and type(left.function) is ir.Attribute
+    attribute = left.function if method else left  # type: ignore[union-attr]
+    if type(attribute) is not ir.Attribute or type(attribute.value) is not ir.Name:
+        return
+    name = attribute.value.name
+    value = frame.env.get(name)
+    if type(value) is not d.Tensor:
+        return
+    if attribute.name == "dtype" and not method:
+        dtype = frame.evaluate(right)
+        if type(dtype) is d.Host and dtype.type == "dtype" and dtype.known:
+            if equal:
+                frame.env[name] = value.but(dtype=dtype.constant)
+            elif dtype.constant == "bool" and value.dtype is None:
+                frame.env[name] = value.but(dtype="other")
+    elif attribute.name in ("ndim", "dim") and equal and type(right) is ir.Constant and type(right.value) is int:
+        if value.rank != right.value:
+            frame.env[name] = value.but(dims=d.of_rank(right.value))
+
+
+def narrow_call(frame: Frame, node: ir.Call, outcome: bool) -> None:
+    function = node.function
+    name = function.name if type(function) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
+    path = path_of(node.arguments[0])
+    if path is None:
+        return
+    value = frame.env.get(path)
+    if value is None:
+        return
+    if name == "isinstance" and len(node.arguments) == 2:
+        names = type_names(node.arguments[1])
+        frame.env[path] = is_one_of(frame, value, names) if outcome else is_none_of(value, names)
+    elif name == "is_tensor":
+        if outcome:
+            frame.env[path] = d.tensor_of(value) or d.tensor(certainty=1)
+        else:
+            frame.env[path] = without_tensor(value)
+
+
+def type_names(node: ir.Expr) -> list[str]:
+    parts = node.elements if type(node) is ir.Display else (node,)
+    return [part.name if type(part) in (ir.Name, ir.Attribute) else "?" for part in parts]  # type: ignore[union-attr]
+
+
+def without_tensor(value: d.Value) -> d.Value:
+    if type(value) is d.Tensor:
+        return d.UNKNOWN
+    if type(value) is d.Union:
+        return d.union([part for part in value.alternatives if type(part) is not d.Tensor] or [d.UNKNOWN])
+    return value
+
+
+def is_one_of(frame: Frame, value: d.Value, names: list[str]) -> d.Value:
+    """What is left of a value that is an instance of one of these types."""
+    if any(name.endswith("Tensor") for name in names):
+        known = d.tensor_of(value)
+        if len(names) == 1:
+            if known is not None:
+                return known.but(optional=False)
+            guess = d.tensor(certainty=1) if value is d.UNKNOWN or type(value) is d.Bound or maybe_tensor(value) else value
+            return guess
+        return value if known is not None else d.UNKNOWN if value is d.UNKNOWN else value
+    wanted = [TYPES[name] for name in names if name in TYPES]
+    kept = [part for part in d.alternatives(value) if any(same_kind(part, want) for want in wanted)]
+    if kept:
+        return d.union(kept)
+    if len(names) == 1 and names[0] in TYPES:
+        return TYPES[names[0]]
+    return d.UNKNOWN if d.tensor_of(value) is not None else value
+
+
+def maybe_tensor(value: d.Value) -> bool:
+    return type(value) is d.Host and (value.paid or value.type == "?")
+
+
+def same_kind(part: d.Value, wanted: d.Value) -> bool:
+    if type(part) is not type(wanted):
+        return False
+    if type(part) is d.Host:
+        return part.type == wanted.type  # type: ignore[attr-defined]
+    if type(part) is d.Sequence:
+        return part.kind == wanted.kind  # type: ignore[attr-defined]
+    return True
+
+
+def is_none_of(value: d.Value, names: list[str]) -> d.Value:
+    if any(name.endswith("Tensor") for name in names):
+        value = without_tensor(value)
+    if type(value) is not d.Union:
+        return value
+    unwanted = [TYPES[name] for name in names if name in TYPES]
+    kept = [part for part in value.alternatives if not any(same_kind(part, other) for other in unwanted)]
+    return d.union(kept or [d.UNKNOWN])

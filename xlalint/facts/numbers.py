@@ -1,0 +1,91 @@
+"""Python numbers that torch wants: a device tensor in their place is read, a changing one is baked into the graph."""
+
+from __future__ import annotations
+
+from xlalint.facts import domain as d
+from xlalint.facts.events import Effect
+from xlalint.facts.frame import Frame
+from xlalint.facts.shapes import varying
+from xlalint.program import ir
+
+SIZES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("zeros", "ones", "empty", "rand", "randn", "eye", "randperm"), ("*", "size", "n")),
+    **dict.fromkeys(("arange", "range"), ("*", "start", "end", "step")),
+    **dict.fromkeys(("linspace", "logspace"), ("2", "steps")),
+    "full": ("0", "size"),
+    "randint": ("size",),
+    "tril_indices": ("*",),
+    "triu_indices": ("*",),
+    **dict.fromkeys(("view", "reshape", "expand", "repeat", "tile", "resize_"), ("*", "size", "shape")),
+    **dict.fromkeys(("new_zeros", "new_ones", "new_empty"), ("*", "size")),
+    "new_full": ("0", "size"),
+    **dict.fromkeys(("split", "chunk"), ("0", "split_size_or_sections", "chunks")),
+    "narrow": ("1", "2", "start", "length"),
+    "select": ("1", "index"),
+    "topk": ("0", "k"),
+    "roll": ("0", "shifts"),
+    **dict.fromkeys(("tril", "triu", "diagonal"), ("0", "diagonal", "offset")),
+    "unflatten": ("1", "sizes"),
+    "pad": ("0", "pad"),
+    "interpolate": ("0", "size"),
+}
+"""Arguments (after the tensor, by position or name; ``*`` all) that become part of the graph's shape or constants.
+Measured: a new value of any of them is a new graph; a number in ``+ - * /``, ``clamp``, ``full``'s value is not."""
+
+BAKED: dict[str, tuple[str, ...]] = {
+    **SIZES,
+    "pow": ("0", "exponent"),
+    "norm": ("0", "p"),
+    "normalize": ("0", "p"),
+    "layer_norm": ("eps",),
+    "threshold": ("0", "1", "threshold", "value"),
+    "batch_norm": ("momentum", "eps"),
+}
+
+
+def check_numbers(
+    frame: Frame,
+    name: str,
+    arguments: list[d.Value],
+    keywords: dict[str, d.Value],
+    node: ir.Call,
+    live: bool,
+) -> d.LoopKey | None:
+    """``arguments`` are those after the tensor. Gives the loop that changes the result's shape, if one does."""
+    base = name[:-1] if name.endswith("_") and name[:-1] in BAKED else name
+    sized = chosen(SIZES.get(base, ()), arguments, keywords)
+    for value in sized:
+        if reads_as_size(value):
+            frame.emit(Effect.TENSOR_AS_NUMBER, node.at, tensor_within(value), f"size of {base}", None)
+            return None
+    baked = varying(chosen(BAKED.get(base, ()), arguments, keywords))
+    if baked is not None and live:
+        frame.emit(Effect.BAKED_NUMBER, node.at, d.host("int", varies=baked), base, None, varies=baked)
+    return varying(sized)
+
+
+def chosen(places: tuple[str, ...], arguments: list[d.Value], keywords: dict[str, d.Value]) -> list[d.Value]:
+    values: list[d.Value] = []
+    for place in places:
+        if place == "*":
+            values.extend(arguments)
+        elif place.isdigit():
+            values.extend(arguments[int(place) : int(place) + 1])
+        elif place in keywords:
+            values.append(keywords[place])
+    return values
+
+
+def reads_as_size(value: d.Value) -> bool:
+    if type(value) is d.Tensor:
+        return value.device == d.XLA or (value.live and value.certainty > 0)
+    if type(value) is d.Sequence:
+        parts = value.elements if value.elements is not None else (value.element,)
+        return any(type(part) is d.Tensor and part.device == d.XLA for part in parts)
+    return False
+
+
+def tensor_within(value: d.Value) -> d.Value:
+    if type(value) is d.Sequence:
+        return next((p for p in (value.elements or (value.element,)) if type(p) is d.Tensor), value)
+    return value

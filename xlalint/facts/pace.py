@@ -1,0 +1,118 @@
+"""Guards that change how often a branch runs: ``step % k == 0``, the first step, the main process."""
+
+from __future__ import annotations
+
+import msgspec
+
+from xlalint.facts import domain as d
+from xlalint.facts.frame import Frame
+from xlalint.program import ir
+
+
+class Pace(msgspec.Struct, frozen=True):
+    """Region kinds of the two arms of an ``if``; empty where the arm runs as often as the test."""
+
+    body: str = ""
+    orelse: str = ""
+
+
+SAME = Pace()
+INTERVALS = (
+    "log_every",
+    "log_interval",
+    "print_freq",
+    "log_freq",
+    "interval",
+    "every",
+    "log_steps",
+    "logging_steps",
+    "report",
+    "verbose_step",
+    "save_steps",
+    "eval_steps",
+)
+RARE_NAMES = ("first", "debug", "is_last", "last_batch", "should_log", "do_log", "log_now", "verbose", "print_")
+
+
+def guarded_pace(frame: Frame, node: ir.If) -> Pace:
+    if is_periodic(node.test, True):
+        return Pace("amortised", "")
+    if is_periodic(node.test, False):
+        return Pace("", "amortised")
+    if is_first(frame, node.test):
+        return Pace("rare", "")
+    if is_interval_flag(node.test):
+        return Pace("amortised", "")
+    return SAME
+
+
+def is_periodic(test: ir.Expr, outcome: bool) -> bool:
+    """Whether the test has this outcome only every k-th time."""
+    if type(test) is ir.Unary and test.operator == "not":
+        if type(test.operand) is ir.Binary and test.operand.operator == "mod":
+            return outcome and is_period(test.operand)
+        return is_periodic(test.operand, not outcome)
+    if type(test) is ir.Boolean:
+        if outcome and test.operator == "and":
+            return any(is_periodic(value, True) for value in test.values)
+        if outcome and test.operator == "or":
+            return all(is_periodic(value, True) or is_last(value) for value in test.values) and any(
+                is_periodic(value, True) for value in test.values
+            )
+        return False
+    if type(test) is ir.Compare and len(test.operators) == 1:
+        left, right = test.left, test.rights[0]
+        operator = test.operators[0]
+        if type(left) is ir.Constant and type(right) is ir.Binary:
+            left, right = right, left
+        if type(left) is ir.Binary and left.operator == "mod" and is_period(left):
+            return (operator == "eq") == outcome if operator in ("eq", "ne") else False
+        return False
+    if type(test) is ir.Binary and test.operator == "mod":
+        return not outcome and is_period(test)
+    return False
+
+
+def is_period(node: ir.Binary) -> bool:
+    """``i % k``: k not 1, and no string formatting."""
+    if type(node.left) is ir.Constant and isinstance(node.left.value, str):
+        return False
+    return not (type(node.right) is ir.Constant and node.right.value in (0, 1))
+
+
+def is_last(node: ir.Expr) -> bool:
+    """``i == len(loader) - 1`` and the like: once a pass."""
+    if type(node) is not ir.Compare or len(node.operators) != 1 or node.operators[0] not in ("eq", "ge", "lt", "le"):
+        return False
+    return True
+
+
+def is_first(frame: Frame, test: ir.Expr) -> bool:
+    """``step == 0``, ``i == 10``: once a loop."""
+    if type(test) is ir.Boolean and test.operator == "and":
+        return any(is_first(frame, value) for value in test.values)
+    if type(test) is not ir.Compare or test.operators != ("eq",):
+        return False
+    left, right = test.left, test.rights[0]
+    if type(right) is not ir.Constant or type(right.value) is not int:
+        if not (type(left) is ir.Name and is_counter(frame, left.name)):
+            return False
+        return type(right) in (ir.Binary, ir.Name, ir.Attribute, ir.Call)
+    return type(left) is ir.Name and is_counter(frame, left.name)
+
+
+def is_counter(frame: Frame, name: str) -> bool:
+    value = frame.env.get(name)
+    return type(value) is d.Host and value.type == "int" and value.varies is not None
+
+
+def is_interval_flag(test: ir.Expr) -> bool:
+    """A flag whose name says that it holds only now and then."""
+    if type(test) is ir.Boolean and test.operator == "and":
+        return any(is_interval_flag(value) for value in test.values)
+    if type(test) is ir.Call:
+        test = test.function
+    if type(test) not in (ir.Name, ir.Attribute):
+        return False
+    name: str = test.name.lower()  # type: ignore[union-attr]
+    return name.startswith(("should_log", "do_log", "log_this", "should_print", "is_log", "time_to_log"))

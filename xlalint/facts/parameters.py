@@ -1,0 +1,235 @@
+"""Parameters: from the arguments of a call, or, where no call is in sight, from the signature and by use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xlalint.facts import domain as d
+from xlalint.facts.frame import Environment, Frame
+from xlalint.facts.vocabulary import (
+    HOST_NAMES,
+    HOST_PREFIXES,
+    LOSS_NAMES,
+    MODEL_NAMES,
+    OPTIMIZER_NAMES,
+    TENSOR_NAMES,
+    TENSOR_ONLY,
+    TENSOR_SUFFIXES,
+)
+from xlalint.knowledge.tables import frameworks
+from xlalint.program import ir
+
+if TYPE_CHECKING:
+    from xlalint.facts.engine import Engine
+
+Bound = tuple[Environment, "d.Value | None"]
+STEP_METHODS = frozenset(
+    {"training_step", "validation_step", "test_step", "predict_step", "train_step", "eval_step", "shared_step"}
+)
+BATCH_NAMES = frozenset({"batch", "data", "samples", "sample", "batch_data", "minibatch"})
+
+
+def receiver_of(engine: Engine, function: ir.FunctionIR) -> d.Value | None:
+    if not function.owner or not function.parameters:
+        return None
+    cls = engine.program.owner(function)
+    if cls is None:
+        return None
+    decorators = {x.name for x in function.decorators if isinstance(x, (ir.Name, ir.Attribute))}
+    if "staticmethod" in decorators:
+        return None
+    return d.cls(cls) if "classmethod" in decorators else engine.instance_of(cls)
+
+
+# By signature
+
+
+def bind_signature(engine: Engine, function: ir.FunctionIR, closure: d.Function | None) -> Bound:
+    """The environment of a function that is evaluated for its own sake."""
+    environment: Environment = dict(closure.captured) if closure is not None else {}
+    receiver = receiver_of(engine, function)
+    for position, parameter in enumerate(function.parameters):
+        if position == 0 and receiver is not None:
+            environment[parameter.name] = receiver
+        elif parameter.kind == "args":
+            environment[parameter.name] = d.sequence("tuple", None, d.UNKNOWN)
+        elif parameter.kind == "kwargs":
+            environment[parameter.name] = d.mapping((), d.UNKNOWN)
+        else:
+            environment[parameter.name] = by_signature(engine, function, parameter)
+    return environment, receiver
+
+
+def by_signature(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value:
+    """What annotation, default, framework, name and use tell of a parameter, the surest first."""
+    promised = by_framework(engine, function, parameter)
+    if promised is not None:
+        return promised
+    if parameter.annotation is not None:
+        return by_annotation(engine, function, parameter)
+    if parameter.name in HOST_NAMES and "step" not in function.uses.get(parameter.name, ()):
+        return d.ANY_HOST
+    learned = by_use(engine, function, parameter)
+    default = parameter.default
+    if default is not None and not (isinstance(default, ir.Constant) and default.value is None):
+        value = engine.default(default, function)
+        if type(value) is d.Host:
+            return d.host(value.type) if value is not d.NONE else d.UNKNOWN
+        return d.UNKNOWN if type(value) is d.Tensor else value
+    if learned is not None:
+        return d.union((learned, d.NONE)) if default is not None and type(learned) is d.Tensor else learned
+    if parameter.name.startswith(HOST_PREFIXES):
+        return d.ANY_HOST
+    return by_name(engine, function, parameter)
+
+
+def by_annotation(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value:
+    value = engine.annotated(parameter.annotation, function.module)
+    if value is None:
+        return by_use(engine, function, parameter) or d.UNKNOWN
+    if type(value) is d.Tensor:
+        if value.dtype is None and (parameter.name.endswith("_ids") or parameter.name == "labels"):
+            value = value.but(dtype="int")
+        default = parameter.default
+        if isinstance(default, ir.Constant) and default.value is None:
+            value = value.but(optional=True)
+    return value
+
+
+def by_framework(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value | None:
+    """Frameworks that hand on what their annotations do not say (``SchedulerMixin.step(timestep)``)."""
+    if not function.owner:
+        return None
+    cls = engine.program.owner(function)
+    if cls is None:
+        return None
+    if parameter.name in ("timestep", "t", "prev_timestep"):
+        names = {base if isinstance(base, str) else base.name for base in engine.program.mro(cls)}
+        if any(name.endswith("SchedulerMixin") for name in names):
+            return d.tensor(dtype="int", dims=(), certainty=1)
+    if function.name in STEP_METHODS and parameter.name in BATCH_NAMES:
+        return d.role("batch", d.tensor(certainty=1))
+    return None
+
+
+def by_use(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value | None:
+    """The part that a parameter plays, by what is done to it."""
+    uses = function.uses.get(parameter.name, frozenset())
+    name = parameter.name
+    if "zero_grad" in uses and "step" in uses or (name in OPTIMIZER_NAMES or name.endswith("optimizer")) and "step" in uses:
+        return d.role("optimizer")
+    if "step" in uses and "sched" in name:
+        return d.role("scheduler")
+    if "scale" in uses and "update" in uses and "step" in uses:
+        return d.role("scaler")
+    if not uses.isdisjoint(MODEL_USES):
+        return d.module("?")
+    if "backward" in uses:
+        return d.tensor(dtype="float", certainty=1)
+    if "for" in uses or "dataset" in uses:
+        if is_loader_name(engine, name) or "dataset" in uses or "batch_sampler" in uses or "sampler" in uses:
+            return d.role("loader", d.role("batch", d.tensor(None, certainty=1)))
+    if is_loader_name(engine, name):
+        return d.role("loader", d.role("batch", d.tensor(None, certainty=1)))
+    if "()" in uses and (name in MODEL_NAMES or name.endswith(("_model", "_net", "model"))):
+        return d.module("?")
+    if "()" in uses and (name in LOSS_NAMES or name.endswith(("criterion", "_loss", "loss_fn"))):
+        return d.module("torch.nn.Loss")
+    return None
+
+
+MODEL_USES = frozenset(
+    {"parameters", "named_parameters", "train", "eval", "state_dict", "load_state_dict", "zero_grad", "modules"}
+)
+
+
+def is_loader_name(engine: Engine, name: str) -> bool:
+    return (
+        name in frameworks().names("loader-name")
+        or name in engine.assumptions.loaders
+        or name.endswith(("_loader", "dataloader", "data_loader"))
+    )
+
+
+def is_forward(function: ir.FunctionIR) -> bool:
+    return function.name == "forward" and bool(function.owner)
+
+
+def by_name(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value:
+    name = parameter.name
+    optional = parameter.default is not None
+    named = name in TENSOR_NAMES or name.endswith(TENSOR_SUFFIXES)
+    used = not TENSOR_ONLY.isdisjoint(function.uses.get(name, ()))
+    if is_forward(function) and (named or used):
+        dtype = "int" if name.endswith("_ids") or name == "labels" else None
+        return d.tensor(dtype=dtype, certainty=1, optional=optional)
+    if used and not is_called(engine, function):
+        return d.tensor(certainty=1, optional=optional)
+    return d.UNKNOWN
+
+
+def is_called(engine: Engine, function: ir.FunctionIR) -> bool:
+    """Whether some linted file calls something of this name: then its arguments are known from there."""
+    return function.name in engine.program.called
+
+
+# By call
+
+
+def bind_call(
+    engine: Engine,
+    frame: Frame,
+    callee: d.Function,
+    arguments: list[d.Value],
+    keywords: dict[str, d.Value],
+) -> Bound:
+    """The environment of a call. What stays unknown is taken from the signature."""
+    function = callee.ir
+    rest = [*callee.bound, *arguments]
+    given = {**dict(callee.bound_keywords), **keywords}
+    environment: Environment = {}
+    receiver = callee.receiver
+    if receiver is not None:
+        rest.insert(0, receiver)
+    elif function.owner and receiver_of(engine, function) is not None and (not rest or not is_receiver(rest[0])):
+        receiver = receiver_of(engine, function)
+        assert receiver is not None
+        rest.insert(0, receiver)
+    names = {p.name for p in function.parameters}
+    for position, parameter in enumerate(function.parameters):
+        if parameter.kind == "args":
+            environment[parameter.name] = d.sequence("tuple", rest)
+            rest = []
+        elif parameter.kind == "kwargs":
+            extra = tuple(sorted((k, v) for k, v in given.items() if k not in names and k != "**"))
+            environment[parameter.name] = d.mapping(extra, given.get("**", d.UNKNOWN if not extra else None))
+        else:
+            value = rest.pop(0) if rest and parameter.kind == "positional" else given.get(parameter.name)
+            environment[parameter.name] = bound_value(engine, function, parameter, value, position, "**" in given)
+    if function.owner and function.parameters:
+        receiver = environment[function.parameters[0].name]
+    environment.update(callee.captured)
+    return environment, receiver
+
+
+def is_receiver(value: d.Value) -> bool:
+    return type(value) in (d.Instance, d.Record, d.Class)
+
+
+def bound_value(
+    engine: Engine,
+    function: ir.FunctionIR,
+    parameter: ir.Parameter,
+    value: d.Value | None,
+    position: int,
+    spread: bool,
+) -> d.Value:
+    if value is None:
+        if spread:
+            return by_signature(engine, function, parameter)
+        return engine.default(parameter.default, function) if parameter.default is not None else d.UNKNOWN
+    if value is d.UNKNOWN or type(value) is d.Bound:
+        return by_signature(engine, function, parameter)
+    if type(value) is d.Host and value.type == "str" and value.known and len(value.constant) > 40:
+        return d.STR
+    return value

@@ -1,0 +1,174 @@
+"""Raw events and the heat of their regions → events as rules see them, with text and reasons."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from xlalint.facts import steps
+from xlalint.facts.domain import LoopKey
+from xlalint.facts.evaluation import Evaluated
+from xlalint.facts.events import Certainty, Effect, Event, Heat, Place, Span, Step
+from xlalint.facts.heat import FunctionFacts, HeatMap, Pace
+from xlalint.facts.record import FunctionKey, RawEvent, RegionKey
+from xlalint.program.ir import unpack
+from xlalint.sources.source import Source
+
+SHORT = 60
+CARRIED = frozenset({Effect.GROWING, Effect.GRAPH_THROUGH_STEPS, Effect.BAKED_NUMBER})
+
+
+class Text:
+    """The text of one file by span: columns are UTF-8 bytes."""
+
+    def __init__(self, source: Source) -> None:
+        self.lines = source.lines()
+
+    def of(self, at: int, limit: int = SHORT) -> str:
+        if at == 0:
+            return ""
+        line, column, end_line, end_column = unpack(at)
+        if line > len(self.lines):
+            return ""
+        if line == end_line:
+            return shortened(sliced(self.lines[line - 1], column, end_column), limit)
+        first = sliced(self.lines[line - 1], column, None)
+        rest = [text.strip() for text in self.lines[line : end_line - 1]]
+        last = sliced(self.lines[end_line - 1], 0, end_column).strip() if end_line <= len(self.lines) else ""
+        return shortened(" ".join([first.strip(), *rest, last]), limit)
+
+
+def sliced(line: str, start: int, end: int | None) -> str:
+    if line.isascii():
+        return line[start:end]
+    return line.encode()[start:end].decode(errors="replace")
+
+
+def shortened(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+class Placing:
+    """The events of one file. ``names`` are the paths as shown, by absolute path."""
+
+    def __init__(self, source: Source, heat: HeatMap, names: dict[str, str], uses_xla: bool) -> None:
+        self.source = source
+        self.heat = heat
+        self.names = names
+        self.uses_xla = uses_xla
+        self.text = Text(source)
+
+    def events(self, functions: Sequence[Evaluated]) -> Iterator[Event]:
+        for one in functions:
+            function = one.facts
+            for raw in sorted(one.events, key=lambda e: (e.at, e.effect.value)):
+                if raw.effect is Effect.BOUNDARY:
+                    raw = steps.placed_boundary(raw, function, self.heat)
+                event = self.event(raw, function)
+                if event is not None:
+                    yield event
+            for raw in (*steps.loops_without_boundary(function, self.heat), *steps.partial_traces(function, self.heat)):
+                event = self.event(raw, function)
+                if event is not None:
+                    yield event
+
+    def event(self, raw: RawEvent, function: FunctionFacts) -> Event | None:
+        pace = self.heat.pace(function.key, raw.region)
+        if raw.effect in CARRIED and not self.is_carried(raw, function, pace):
+            return None
+        if pace.host and raw.effect.value not in HOST_EFFECTS:
+            return None
+        line, column, end_line, end_column = unpack(raw.at)
+        return Event(
+            effect=raw.effect,
+            span=Span(line, column, end_line, end_column),
+            scope=function.key[1],
+            subject=raw.subject,
+            spelling=self.text.of(raw.at),
+            operand=self.text.of(raw.operand) if raw.operand else "",
+            value=raw.value,
+            heat=pace.heat,
+            certainty=self.certainty(raw, pace),
+            place=raw.place if pace.loop is not None else Place.UNKNOWN,
+            loop=self.loop_text(pace),
+            evaluation=pace.evaluation,
+            assumed_hot=pace.assumed,
+            guards=tuple(text for text in map(self.text.of, raw.guards) if text),
+            why=tuple(self.why(raw, function, pace)),
+            detail=raw.detail,
+            form=raw.form,
+            backward_only=raw.backward_only,
+            uses_xla=self.uses_xla,
+        )
+
+    def certainty(self, raw: RawEvent, pace: Pace) -> Certainty:
+        certainty = raw.certainty
+        if pace.assumed:
+            certainty = min(certainty, 1)
+        return Certainty(certainty)
+
+    def is_carried(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> bool:
+        """Whether the loop that makes a number or a tensor change is a step loop."""
+        if raw.varies is None:
+            return raw.effect is Effect.GROWING and pace.heat >= Heat.STEP and not function.name.startswith("__")
+        if not self.is_step_loop(raw.varies):
+            return False
+        if raw.effect is Effect.GRAPH_THROUGH_STEPS:
+            return pace.heat >= Heat.STEP and not pace.evaluation
+        return True
+
+    def is_step_loop(self, key: LoopKey) -> bool:
+        path, qualname, line = key
+        for function in self.heat_functions(path, qualname):
+            for loop, kind in self.heat.loops.get(function, {}).items():
+                if unpack(loop[1])[0] == line:
+                    return kind == "step"
+        return False
+
+    def heat_functions(self, path: str, qualname: str) -> list[FunctionKey]:
+        return [key for key in self.heat.functions if key[0] == path and key[1] == qualname]
+
+    def loop_text(self, pace: Pace) -> str:
+        if pace.loop is None:
+            return ""
+        key, region = pace.loop
+        known = self.heat.functions[key].regions[region]
+        line = unpack(region[1])[0]
+        what = ""
+        if key[0] == os.path.abspath(self.source.path):
+            what = self.text.of(known.text, 40)
+        if region[0] == "while":
+            return f"the loop `while {what}` (line {line})" if what else f"the loop at line {line}"
+        where = f"line {line}" if what else f"{self.shown(key[0])}:{line}"
+        return f"the loop over `{what}` ({where})" if what else f"the loop at {where}"
+
+    def shown(self, path: str) -> str:
+        return self.names.get(path) or os.path.relpath(path).replace(os.sep, "/")
+
+    def why(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> Iterator[Step]:
+        own = os.path.abspath(self.source.path)
+        if pace.loop is not None and not self.encloses(pace.loop, function, raw.region):
+            key, region = pace.loop
+            yield Step(self.shown(key[0]), span_of(region[1]), "the step loop")
+        for caller, edge in self.heat.chain(function.key):
+            name = caller[1] if caller[1] != "<module>" else "the module"
+            yield Step(self.shown(caller[0]), span_of(edge.at), f"{name} calls {function_name(edge.callee)}")
+        if raw.origin and function.key[0] == own:
+            yield Step(self.shown(own), span_of(raw.origin), f"`{self.text.of(raw.operand)}` is set here")
+
+    def encloses(
+        self, loop: tuple[FunctionKey, RegionKey], function: FunctionFacts, region: RegionKey
+    ) -> bool:
+        return loop[0] == function.key
+
+
+HOST_EFFECTS = frozenset({"padded-to-longest", "varying-batch", "short-last-batch", "breakpoint"})
+"""What counts in code that runs on the host: data sets and collators."""
+
+
+def span_of(at: int) -> Span:
+    return Span(*unpack(at))
+
+
+def function_name(key: FunctionKey) -> str:
+    return key[1]

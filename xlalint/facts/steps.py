@@ -1,0 +1,128 @@
+"""Step boundaries: loops that have none, and boundaries that stand inside a step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from xlalint.facts.events import Effect, Place
+from xlalint.facts.heat import FunctionFacts, HeatMap, loop_of, within
+from xlalint.facts.record import RawEvent, RegionKey
+
+
+def loops_without_boundary(function: FunctionFacts, heat: HeatMap) -> Iterator[RawEvent]:
+    """The headers of step loops that record operations and never run them."""
+    for loop, kind in sorted(heat.loops.get(function.key, {}).items()):
+        if kind != "step" or nested_in_step(function, loop, heat):
+            continue
+        signs = heat.all_signs(function, loop)
+        if "boundary" in signs or "framework" in signs or "boundary-loader" in signs:
+            continue
+        trains = "optimizer-step" in signs
+        decodes = loop[0] == "while" and "model-call" in signs and "loader" not in signs
+        if trains and ("plain-loader" in signs or "moved" in signs or "plain-step" in signs):
+            yield boundary_event(function, loop, "training")
+        elif decodes and not trains:
+            yield boundary_event(function, loop, "decoding")
+
+
+def nested_in_step(function: FunctionFacts, loop: RegionKey, heat: HeatMap) -> bool:
+    region = function.regions[loop].parent
+    outer = loop_of(function, region)
+    while outer is not None:
+        if heat.loops.get(function.key, {}).get(outer) == "step":
+            return True
+        outer = loop_of(function, function.regions[outer].parent)
+    return heat.base[function.key].loop is not None
+
+
+def boundary_event(function: FunctionFacts, loop: RegionKey, subject: str) -> RawEvent:
+    region = function.regions[loop]
+    return RawEvent(
+        Effect.NO_BOUNDARY,
+        subject,
+        loop[1],
+        loop[1],
+        region.text,
+        "",
+        2 if subject == "training" else 1,
+        loop,
+        (),
+        Place.UNKNOWN,
+        "",
+        "",
+        False,
+        0,
+        None,
+    )
+
+
+def placed_boundary(event: RawEvent, function: FunctionFacts, heat: HeatMap) -> RawEvent:
+    """The boundary with a subject that says in which way it is misplaced; empty where it is not."""
+    return msgspec.structs.replace(event, subject=misplacement(event, function, heat))
+
+
+def misplacement(event: RawEvent, function: FunctionFacts, heat: HeatMap) -> str:
+    if function.is_module and function.name == "forward":
+        return "per-layer"
+    if inside_context(function, event.region):
+        return "nested"
+    loop = loop_of(function, event.region)
+    if loop is None or heat.loops.get(function.key, {}).get(loop) != "step":
+        return ""
+    signs = [s for s in function.signs if within(function, s.region, loop)]
+    steps = [s.at for s in signs if s.kind == "optimizer-step"]
+    backwards = [s.at for s in signs if s.kind == "backward"]
+    calls = [s.at for s in signs if s.kind in ("model-call", "layer-call")]
+    if not any(at > event.at for at in steps):
+        return ""
+    others = [s.at for s in signs if s.kind == "boundary" and s.at > min(steps)]
+    if any(at < event.at for at in backwards) and others:
+        return "after-backward"
+    if any(at < event.at for at in calls) and any(at > event.at for at in backwards) and others:
+        return "after-forward"
+    return ""
+
+
+def inside_context(function: FunctionFacts, region: RegionKey) -> bool:
+    while region in function.regions:
+        if region[0].startswith("boundary "):
+            return True
+        region = function.regions[region].parent
+    return False
+
+
+def partial_traces(function: FunctionFacts, heat: HeatMap) -> Iterator[RawEvent]:
+    """``StepTrace`` around a part of a step: it syncs at its end."""
+    for key, region in sorted(function.regions.items()):
+        if key[0] != "boundary StepTrace":
+            continue
+        loop = loop_of(function, region.parent)
+        if loop is None:
+            continue
+        outside = [
+            s
+            for s in function.signs
+            if s.kind in ("backward", "optimizer-step", "model-call", "layer-call")
+            and within(function, s.region, loop)
+            and not within(function, s.region, key)
+        ]
+        if outside:
+            yield RawEvent(
+                Effect.TRACE_MISUSE,
+                "partial-step",
+                region.text or key[1],
+                key[1],
+                0,
+                "",
+                2,
+                region.parent,
+                (),
+                Place.UNKNOWN,
+                "",
+                "",
+                False,
+                0,
+                None,
+            )

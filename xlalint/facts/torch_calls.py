@@ -1,0 +1,421 @@
+"""Calls of functions under ``torch``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xlalint.facts import costs, domain as d, shapes
+from xlalint.facts.events import Effect
+from xlalint.facts.frame import Frame
+from xlalint.facts.numbers import check_numbers
+from xlalint.knowledge.tables import results
+from xlalint.program import ir
+
+Arguments = list[d.Value]
+Keywords = dict[str, d.Value]
+HOST_RESULTS: dict[str, d.Value] = {
+    "is_floating_point": d.BOOL,
+    "is_complex": d.BOOL,
+    "is_grad_enabled": d.BOOL,
+    "is_autocast_enabled": d.BOOL,
+    "is_storage": d.BOOL,
+    "are_deterministic_algorithms_enabled": d.BOOL,
+    "finfo": d.OBJECT,
+    "iinfo": d.OBJECT,
+    "get_default_dtype": d.DTYPE,
+    "get_autocast_dtype": d.DTYPE,
+    "result_type": d.DTYPE,
+    "promote_types": d.DTYPE,
+    "Size": d.SIZE,
+    "numel": d.INT,
+    "Generator": d.OBJECT,
+    "manual_seed": d.OBJECT,
+    "set_grad_enabled": d.OBJECT,
+    "get_rng_state": d.tensor(d.HOST),
+    "load": d.UNKNOWN,
+    "save": d.NONE,
+    "device_count": d.INT,
+    "get_num_threads": d.INT,
+    "broadcast_shapes": d.SIZE,
+}
+SILENT_ROOMS = frozenset(
+    {"cuda", "distributed", "jit", "backends", "compiler", "profiler", "amp", "fx", "onnx", "utils", "autograd",
+     "multiprocessing", "hub", "xpu", "mps", "random", "library", "package", "export", "serialization"}
+)  # fmt: skip
+"""Rooms of torch whose functions do nothing to tensors that matters here."""
+
+
+def call_torch(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    last = name.rpartition(".")[2]
+    room = name.split(".")[1] if name.count(".") > 1 else ""
+    handler = HANDLERS.get(last)
+    if handler is not None and room in ("", "nn", "functional"):
+        return handler(frame, last, arguments, keywords, node)
+    if last in HOST_RESULTS and room in ("", "cuda"):
+        return HOST_RESULTS[last]
+    if room in SILENT_ROOMS:
+        return call_silent(frame, name, last, arguments, keywords, node)
+    row = results().get(last)
+    if row is not None and row.shape == "factory" and room in ("", "signal"):
+        return factory(frame, last, arguments, keywords, node)
+    return call_op(frame, name, last, arguments, keywords, node)
+
+
+def call_silent(
+    frame: Frame, name: str, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value:
+    if name == "torch.jit.annotate" and len(arguments) > 1:
+        return arguments[1]
+    if name.startswith("torch.utils.checkpoint.") and arguments:
+        from xlalint.facts.calls import call
+
+        return call(frame, arguments[0], arguments[1:], {}, node)
+    if name.startswith("torch.jit.") and arguments:
+        return arguments[0]
+    if name == "torch.autograd.grad":
+        return d.sequence("tuple", None, d.tensor(dtype="float"))
+    return d.UNKNOWN
+
+
+def call_op(
+    frame: Frame, name: str, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value:
+    first = arguments[0] if arguments else keywords.get("input", keywords.get("self"))
+    base = d.tensor_of(first) if first is not None else None
+    row = costs.row_of_function(name)
+    if row is not None:
+        costs.check_op(frame, row, arguments, keywords, node)
+    frame.pending()
+    if base is None:
+        return of_unknown_operand(name, last, arguments, keywords)
+    rest = arguments[1:]
+    varies = check_numbers(frame, last, rest, keywords, node, base.live)
+    result = result_of_call(last, base, rest, keywords)
+    if varies is not None and type(result) is d.Tensor:
+        return result.but(varies=varies)
+    return result
+
+
+def result_of_call(last: str, base: d.Tensor, rest: Arguments, keywords: Keywords) -> d.Value:
+    special = SPECIAL.get(last)
+    if special is not None:
+        return special(base, rest, keywords)
+    return shapes.result_of(last, base, rest, keywords)
+
+
+def of_unknown_operand(name: str, last: str, arguments: Arguments, keywords: Keywords) -> d.Value:
+    """An op of something that is not known: a tensor all the same, if the op is one."""
+    others = [t for v in [*arguments, *keywords.values()] if (t := d.tensor_of(v)) is not None]
+    if others:
+        return shapes.result_of(last, others[0].but(dims=None), arguments, keywords)
+    if costs.row_of_function(name) is None and last not in results():
+        return d.UNKNOWN
+    if last.startswith(("is_", "get_", "set_", "_")):
+        return d.UNKNOWN
+    if any(v is d.UNKNOWN or type(v) in (d.Bound, d.Union) for v in [*arguments, *keywords.values()]):
+        row = results().get(last)
+        return d.tensor(dtype=(row.dtype or None) if row else None, certainty=1)
+    return d.UNKNOWN
+
+
+# Factories
+
+
+def factory(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    device = shapes.device_argument(keywords)
+    varies = check_numbers(frame, last, arguments, keywords, node, True)
+    frame.pending()
+    sizes = arguments
+    dtype: str | None = "float"
+    dims: tuple[int | None, ...] | None
+    if last in ("arange", "randint", "randperm", "tril_indices", "triu_indices", "range"):
+        floats = last == "arange" and any(type(v) is d.Host and v.type == "float" for v in arguments)
+        dtype = "float" if floats else "int"
+    if last == "full":
+        fill = arguments[1] if len(arguments) > 1 else keywords.get("fill_value")
+        dtype = {"bool": "bool", "int": "int", "float": "float"}.get(fill.type) if type(fill) is d.Host else None
+        sizes = arguments[:1]
+        read_fill(frame, fill, node)
+    if last in ("arange", "linspace", "logspace", "randperm", "range"):
+        dims = (single_size(last, arguments),)
+    elif last in ("eye", "tril_indices", "triu_indices"):
+        dims = (None, None)
+    else:
+        if last in ("randint", "normal"):
+            sizes = [v for v in arguments if type(v) is d.Sequence]
+        dims = shapes.dims_from(sizes) if sizes else sized_by_keyword(keywords)
+    return d.tensor(device, shapes.dtype_argument(keywords, dtype), dims, False, varies)
+
+
+def sized_by_keyword(keywords: Keywords) -> tuple[int | None, ...] | None:
+    size = keywords.get("size")
+    return shapes.dims_from([size]) if size is not None else None
+
+
+def single_size(last: str, arguments: Arguments) -> int | None:
+    if last in ("arange", "randperm") and len(arguments) == 1 and type(arguments[0]) is d.Host:
+        size = arguments[0].constant
+        return size if type(size) is int else None
+    return None
+
+
+def read_fill(frame: Frame, fill: d.Value | None, node: ir.Call) -> None:
+    if type(fill) is d.Tensor and fill.device == d.XLA:
+        frame.emit(Effect.TENSOR_AS_NUMBER, node.at, fill, "fill value", None)
+
+
+def make_tensor(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    """``torch.tensor(data)``: each device scalar in the data is read."""
+    data = arguments[0] if arguments else keywords.get("data", d.UNKNOWN)
+    known = d.tensor_of(data)
+    frame.pending()
+    if known is not None and type(data) is not d.Role:
+        device = shapes.device_argument(keywords, known.device)
+        if device == d.HOST and known.device == d.XLA and "device" in keywords:
+            frame.emit(Effect.COPY_TO_HOST, node.at, known, f"torch.{last}", first_argument(node))
+        return known.but(device=device, dtype=shapes.dtype_argument(keywords, known.dtype), optional=False)
+    device = shapes.device_argument(keywords)
+    dtype: str | None = None
+    dims: tuple[int | None, ...] | None = None
+    if type(data) is d.Sequence:
+        dtype, dims = of_elements(frame, last, data, node)
+    elif type(data) is d.Host and data.type in ("int", "float", "bool"):
+        dtype, dims = data.type, ()
+    return d.tensor(device, shapes.dtype_argument(keywords, dtype), dims, False)
+
+
+def of_elements(
+    frame: Frame, last: str, data: d.Sequence, node: ir.Call
+) -> tuple[str | None, tuple[int | None, ...] | None]:
+    element = data.element
+    inner = d.tensor_of(element)
+    if inner is not None and inner.live and d.surely_tensor(element) and last != "from_numpy":
+        listed = node.arguments and type(node.arguments[0]) is ir.Display
+        frame.emit(
+            Effect.TENSOR_AS_NUMBER,
+            node.at,
+            element,
+            "element",
+            first_argument(node),
+            form="list-of-tensors" if listed else "",
+        )
+    if type(element) is d.Host and element.type in ("int", "float", "bool"):
+        return element.type, (len(data.elements) if data.elements is not None else None,)
+    if inner is not None:
+        return inner.dtype, (None,)
+    if type(element) is d.Sequence:
+        base = element.element
+        kind = base.type if type(base) is d.Host and base.type in ("int", "float", "bool") else None
+        return kind, (None, None) if type(base) is d.Host else None
+    return None, None
+
+
+def first_argument(node: ir.Call) -> ir.Expr | None:
+    return node.arguments[0] if node.arguments else None
+
+
+def from_numpy(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    return d.tensor(d.HOST, grad=False)
+
+
+def make_device(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    if not arguments and not keywords:
+        return d.ANY_DEVICE
+    given = arguments[0] if arguments else keywords.get("type", d.UNKNOWN)
+    if type(given) is d.Host and given.type in ("str", "device") and given.known:
+        return d.HOST_DEVICE if shapes.device_of(given) == d.HOST else d.XLA_DEVICE
+    return d.XLA_DEVICE
+
+
+def is_tensor(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    value = arguments[0] if arguments else d.UNKNOWN
+    if type(value) is d.Tensor and not value.optional and value.certainty > 0:
+        return d.TRUE
+    return d.FALSE if type(value) in (d.Sequence, d.Mapping) or value is d.NONE else d.BOOL
+
+
+def compared(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    known = next((t for v in arguments if (t := d.tensor_of(v)) is not None and t.live), None)
+    if known is not None:
+        frame.emit(Effect.COMPARED_ON_HOST, node.at, known, f"torch.{last}", first_argument(node))
+    return d.BOOL
+
+
+def where(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    condition = d.tensor_of(arguments[0]) if arguments else d.tensor_of(keywords.get("condition"))
+    given = [*arguments[1:], *(keywords[k] for k in ("input", "other", "self") if k in keywords)]
+    frame.pending()
+    if not given:
+        if condition is not None and condition.live:
+            frame.emit(Effect.NONZERO, node.at, condition, "torch.where", first_argument(node))
+        index = d.tensor(condition.device if condition else d.XLA, "int", (None,), False, d.DATA)
+        if condition is None or condition.rank is None:
+            return d.sequence("tuple", None, index)
+        return d.sequence("tuple", [index] * condition.rank)
+    a = d.tensor_of(given[0])
+    b = d.tensor_of(given[1]) if len(given) > 1 else None
+    if a is None and b is None:
+        base = condition or d.tensor(certainty=1)
+        kinds = {v.type for v in given if type(v) is d.Host}
+        return base.but(dtype=kinds.pop() if len(kinds) == 1 and kinds <= {"int", "float", "bool"} else None, grad=False)
+    result = combined_where(a, b, given)
+    if condition is not None and result.rank is not None and condition.rank is not None:
+        return result.but(dims=d.of_rank(max(result.rank, condition.rank)))
+    return result.but(dims=None)
+
+
+def combined_where(a: d.Tensor | None, b: d.Tensor | None, given: Arguments) -> d.Tensor:
+    from xlalint.facts.operators import combined
+
+    other = next((v for v in given if d.tensor_of(v) is None), None)
+    return combined(a, b, None, False, other)
+
+
+def join_tensors(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    parts = arguments[0] if arguments else keywords.get("tensors")
+    known = d.tensor_of(parts.element) if type(parts) is d.Sequence else d.tensor_of(parts)
+    frame.pending()
+    if known is None:
+        return d.tensor(certainty=1)
+    if type(parts) is d.Sequence and parts.elements:
+        tensors = [t for part in parts.elements if (t := d.tensor_of(part)) is not None]
+        device = d.XLA if any(t.device == d.XLA for t in tensors) else known.device
+        rank = max((t.rank for t in tensors if t.rank is not None), default=None)
+        known = known.but(device=device, dims=d.of_rank(rank))
+    elif type(parts) is d.Sequence:
+        known = known.but(dims=d.of_rank(known.rank))
+    elif known.rank is not None:
+        known = known.but(dims=d.of_rank(known.rank - 1))
+    known = known.but(optional=False)
+    if last == "stack":
+        return known.but(dims=None if known.rank is None else d.of_rank(known.rank + 1))
+    return known
+
+
+def einsum(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    tensors = [t for v in arguments[1:] if (t := d.tensor_of(v)) is not None]
+    equation = arguments[0] if arguments else d.UNKNOWN
+    rank = None
+    if type(equation) is d.Host and type(equation.constant) is str and "->" in equation.constant:
+        output = equation.constant.split("->")[1].replace(" ", "")
+        rank = len(output) if "..." not in output else None
+    host = bool(tensors) and all(t.device == d.HOST for t in tensors)
+    frame.pending()
+    return d.tensor(d.HOST if host else d.XLA, "float", d.of_rank(rank))
+
+
+def several(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    base = d.tensor_of(arguments[0]) if arguments else None
+    if last in ("split", "chunk", "tensor_split") and base is not None:
+        check_numbers(frame, last, arguments[1:], keywords, node, base.live)
+    if base is None:
+        return d.UNKNOWN
+    dims = d.of_rank(base.rank) if last != "unbind" else d.of_rank(None if base.rank is None else base.rank - 1)
+    if last == "tensor_split":
+        row = costs.row_of_function("torch.tensor_split")
+        if row is not None:
+            costs.check_op(frame, row, arguments, keywords, node)
+    return d.sequence("tuple", None, base.but(dims=dims, optional=False))
+
+
+def meshgrid(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    parts = arguments
+    if len(arguments) == 1 and type(arguments[0]) is d.Sequence:
+        if arguments[0].elements is None:
+            inner = d.tensor_of(arguments[0].element)
+            return d.sequence("tuple", None, inner.but(dims=None)) if inner is not None else d.UNKNOWN
+        parts = list(arguments[0].elements)
+    tensors = [t for v in parts if (t := d.tensor_of(v)) is not None]
+    if not tensors or len(tensors) != len(parts):
+        return d.UNKNOWN
+    dims = d.of_rank(len(parts)) if last == "meshgrid" else None
+    return d.sequence("tuple", [t.but(dims=dims) for t in tensors])
+
+
+def attention(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    value = d.tensor(dtype="float", dims=d.of_rank(3))
+    return d.sequence("tuple", (value, value))
+
+
+def as_sequence(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    """``pad_sequence``, ``pack_padded_sequence`` and their kin."""
+    from xlalint.facts.bucketing import check_padding
+
+    check_padding(frame, last, arguments, keywords, node)
+    row = costs.row_of_function(f"torch.nn.utils.rnn.{last}")
+    lengths = arguments[1] if len(arguments) > 1 else keywords.get("lengths")
+    known = d.tensor_of(arguments[0]) if arguments else None
+    if last == "pack_padded_sequence":
+        live = next((t for t in (d.tensor_of(lengths), known) if t is not None and t.live), None)
+        if live is not None:
+            frame.emit(Effect.DATA_SIZED, node.at, live, f"torch.nn.utils.rnn.{last}", first_argument(node))
+        return d.role("packed", d.tensor(dtype="float"))
+    if last == "pad_packed_sequence":
+        return d.sequence("tuple", (d.tensor(dtype="float", dims=d.of_rank(3)), d.tensor(d.HOST, "int", (None,))))
+    element = arguments[0] if arguments else d.UNKNOWN
+    inner = d.tensor_of(element.element) if type(element) is d.Sequence else d.tensor_of(element)
+    assert row is None or row.name
+    if inner is None:
+        return d.tensor(None, certainty=0)
+    return inner.but(dims=None if inner.rank is None else d.of_rank(inner.rank + 1), varies=d.DATA)
+
+
+Handler = Callable[[Frame, str, Arguments, Keywords, ir.Call], d.Value]
+HANDLERS: dict[str, Handler] = {
+    **dict.fromkeys(("tensor", "as_tensor", "asarray", "scalar_tensor"), make_tensor),
+    "from_numpy": from_numpy,
+    "frombuffer": from_numpy,
+    "device": make_device,
+    "is_tensor": is_tensor,
+    **dict.fromkeys(("equal", "allclose", "is_nonzero"), compared),
+    "where": where,
+    **dict.fromkeys(
+        ("cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack", "column_stack"), join_tensors
+    ),
+    "einsum": einsum,
+    **dict.fromkeys(("split", "chunk", "unbind", "tensor_split", "hsplit", "vsplit"), several),
+    **dict.fromkeys(("meshgrid", "broadcast_tensors"), meshgrid),
+    "multi_head_attention_forward": attention,
+    **dict.fromkeys(("pad_sequence", "pack_padded_sequence", "pad_packed_sequence", "pack_sequence"), as_sequence),
+}
+
+
+# Results that the table of shapes can't express
+
+
+def of_one_hot(base: d.Tensor, rest: Arguments, keywords: Keywords) -> d.Value:
+    return base.but(dtype="int", dims=None if base.rank is None else d.of_rank(base.rank + 1), grad=False)
+
+
+def of_nonzero(base: d.Tensor, rest: Arguments, keywords: Keywords) -> d.Value:
+    flat = base.but(dtype="int", dims=(None,), grad=False, varies=d.DATA)
+    if keywords.get("as_tuple") is d.TRUE or (rest and rest[0] is d.TRUE):
+        return d.sequence("tuple", None, flat) if base.rank is None else d.sequence("tuple", [flat] * base.rank)
+    return flat.but(dims=(None, base.rank))
+
+
+def of_masked_select(base: d.Tensor, rest: Arguments, keywords: Keywords) -> d.Value:
+    return base.but(dims=(None,), varies=d.DATA)
+
+
+def of_unique(base: d.Tensor, rest: Arguments, keywords: Keywords) -> d.Value:
+    value = base.but(dims=d.of_rank(1) if "dim" not in keywords else None, varies=d.DATA, grad=False)
+    extra = [k for k in ("return_inverse", "return_counts") if keywords.get(k) not in (None, d.FALSE)]
+    if not extra:
+        return value
+    return d.sequence("tuple", [value] + [value.but(dtype="int", dims=(None,)) for _ in extra])
+
+
+def of_repeat(base: d.Tensor, rest: Arguments, keywords: Keywords) -> d.Value:
+    return base.but(dims=d.of_rank(base.rank))
+
+
+SPECIAL: dict[str, Callable[[d.Tensor, Arguments, Keywords], d.Value]] = {
+    "one_hot": of_one_hot,
+    "nonzero": of_nonzero,
+    "argwhere": of_nonzero,
+    "masked_select": of_masked_select,
+    "unique": of_unique,
+    "unique_consecutive": of_unique,
+    "repeat_interleave": of_repeat,
+}

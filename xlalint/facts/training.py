@@ -1,0 +1,231 @@
+"""Objects of a training loop: optimizers, loaders, batches, writers, metrics."""
+
+from __future__ import annotations
+
+from xlalint.facts import domain as d, objects
+from xlalint.facts.bucketing import check_loader, check_padding_call
+from xlalint.facts.events import Effect
+from xlalint.facts.frame import Frame
+from xlalint.facts.shapes import device_of
+from xlalint.facts.textual import logged, shown_tensor
+from xlalint.program import ir
+
+Arguments = list[d.Value]
+Keywords = dict[str, d.Value]
+MOVING = frozenset({"to", "cuda", "cpu"})
+READING_WRITERS = {
+    "add_scalar": 1,
+    "add_histogram": 1,
+    "add_image": 1,
+    "add_images": 1,
+    "add_text": 1,
+    "log_metric": 1,
+    "report_scalar": 2,
+    "track": 0,
+}
+READING_MAPS = frozenset({"add_scalars", "log_metrics", "set_postfix", "log_dict", "log"})
+FORMATTING = frozenset({"set_description", "set_description_str", "set_postfix_str"})
+LEVELS = frozenset(
+    {"debug", "info", "warning", "warn", "error", "critical", "exception", "log", "warning_once", "info_once"}
+)
+
+
+def make_loader(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    """A plain data loader: its batches lie on the host."""
+    check_loader(frame, name, arguments, keywords, node)
+    return d.role("loader", d.role("batch", d.tensor(d.HOST, certainty=1)), "plain")
+
+
+def on_device(loader: d.Value) -> d.Value:
+    """The same loader with its batches moved to the device (MpDeviceLoader, ``accelerator.prepare``)."""
+    element = loader.element if type(loader) is d.Role else None
+    return d.role("loader", moved(element, d.XLA) if element is not None else device_batch(), "boundary")
+
+
+def device_batch() -> d.Value:
+    return d.role("batch", d.tensor(certainty=1))
+
+
+def moved(value: d.Value, device: str) -> d.Value:
+    if type(value) is d.Tensor:
+        return value.but(device=device, certainty=max(value.certainty, 1))
+    if type(value) is d.Role and value.element is not None:
+        return d.role(value.role, moved(value.element, device), value.detail)
+    if type(value) is d.Sequence:
+        if value.elements is not None:
+            return d.sequence(value.kind, [moved(part, device) for part in value.elements])
+        return d.sequence(value.kind, None, moved(value.element, device))
+    if type(value) is d.Mapping:
+        items = tuple((key, moved(part, device)) for key, part in value.items)
+        return d.mapping(items, None if value.rest is None else moved(value.rest, device))
+    return value
+
+
+def call_batch_method(
+    frame: Frame, batch: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value:
+    """A batch or a model's output: a mapping, a sequence or a tensor, nobody knows which."""
+    element = batch.element or d.UNKNOWN
+    if name in MOVING and d.tensor_of(element) is not None:
+        device = d.HOST if name == "cpu" else d.XLA
+        if name == "to" and (arguments or "device" in keywords):
+            given = arguments[0] if arguments else keywords["device"]
+            if type(given) is d.Host and given.type == "dtype":
+                return batch
+            device = device_of(given) or d.XLA
+        known = d.tensor_of(element)
+        if device == d.HOST and known is not None and known.device == d.XLA:
+            frame.emit(Effect.COPY_TO_HOST, node.at, element, name, receiver_node(node))
+        if device == d.XLA and known is not None and known.device != d.XLA:
+            frame.sign("moved", node.at)
+        return moved(batch, device)
+    if name == "items":
+        return d.sequence("list", None, d.sequence("tuple", (d.STR, element)))
+    if name == "values":
+        return d.sequence("list", None, element)
+    if name == "keys":
+        return d.sequence("list", None, d.STR)
+    if name in ("get", "pop"):
+        return element
+    known = d.tensor_of(element)
+    if known is not None:
+        from xlalint.facts.torch_methods import call_method
+
+        return call_method(frame, known, name, arguments, keywords, node)
+    return d.UNKNOWN
+
+
+def receiver_node(node: ir.Call) -> ir.Expr | None:
+    return node.function.value if type(node.function) is ir.Attribute else None
+
+
+def call_role_method(
+    frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value | None:
+    """A method of something known by its part; None where the part does not say."""
+    if role.role == "optimizer":
+        if name == "step":
+            frame.sign("optimizer-step", node.at)
+            frame.sign("plain-step", node.at)
+            frame.pending()
+            return d.NONE
+        return d.NONE if name == "zero_grad" else d.UNKNOWN
+    if role.role == "loader":
+        if name == "__iter__":
+            return role
+        return d.UNKNOWN
+    if role.role == "logger" and name in LEVELS:
+        logged(frame, name, arguments, node)
+        return d.NONE
+    if role.role in ("writer", "progress"):
+        return write(frame, role, name, arguments, keywords, node)
+    if role.role == "tokenizer":
+        check_padding_call(frame, name, arguments, keywords, node)
+        return d.role("batch", d.tensor(d.HOST, "int", None, False, None, 1))
+    if role.role == "scaler" and name == "scale":
+        return arguments[0] if arguments else d.UNKNOWN
+    if role.role == "scaler" and name == "step":
+        frame.sign("optimizer-step", node.at)
+        return d.NONE
+    if role.role == "accelerator":
+        return call_accelerator(frame, role, name, arguments, keywords, node)
+    if role.role == "packed":
+        return d.UNKNOWN
+    return None
+
+
+def call_accelerator(
+    frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value:
+    if name == "prepare":
+        frame.sign("framework", node.at)
+        values = [on_device(v) if type(v) is d.Role and v.role == "loader" else v for v in arguments]
+        values = [v if v is not d.UNKNOWN else d.UNKNOWN for v in values]
+        return values[0] if len(values) == 1 else d.sequence("tuple", values)
+    if name == "backward":
+        frame.sign("backward", node.at)
+        frame.sign("framework", node.at)
+        frame.pending()
+        return d.NONE
+    if name in ("gather", "gather_for_metrics", "reduce", "pad_across_processes"):
+        return arguments[0] if arguments else d.UNKNOWN
+    if name == "print":
+        from xlalint.facts.textual import printed
+
+        printed(frame, "accelerator.print", arguments, node)
+        return d.NONE
+    if name == "log":
+        return write(frame, role, name, arguments, keywords, node)
+    if name in ("unwrap_model", "skip_first_batches"):
+        return arguments[0] if arguments else d.UNKNOWN
+    return d.UNKNOWN
+
+
+def write(
+    frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value:
+    """A writer or a progress bar reads what it is given."""
+    if name in READING_WRITERS:
+        position = READING_WRITERS[name]
+        chosen = arguments[position : position + 1] or list(keywords.values())
+    elif name in READING_MAPS:
+        chosen = [*arguments, *keywords.values()]
+    elif name in FORMATTING:
+        chosen = arguments
+    else:
+        return role if role.role == "progress" else d.UNKNOWN
+    for value in chosen:
+        known = shown_tensor(value)
+        if known is not None:
+            frame.emit(Effect.LOGGED, node.at, known, name, None)
+            break
+    return d.NONE
+
+
+def call_module_method(
+    frame: Frame, receiver: d.Value, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value | None:
+    """Methods that every torch module has; None for others."""
+    if name in ("train", "eval"):
+        off = name == "train" and bool(arguments) and arguments[0] is d.FALSE
+        frame.emit(Effect.MODE_SWITCH, node.at, d.NONE, "eval" if name == "eval" or off else "train", receiver_node(node))
+        return receiver
+    if name in MODULE_RESULTS:
+        if name in ("parameters", "buffers"):
+            return d.role("parameters", d.tensor(dtype="float"))
+        return MODULE_RESULTS[name]
+    if name == "cuda":
+        from xlalint.facts.libraries import note_cuda
+
+        note_cuda(frame, node)
+        return receiver
+    if name in ("to", "cpu", "float", "half", "double", "bfloat16", "requires_grad_", "apply", "type"):
+        return receiver
+    if name == "compile":
+        from xlalint.facts.restrictions import check_restrictions
+
+        check_restrictions(frame, "torch.nn.Module.compile", arguments, keywords, node)
+        return d.NONE
+    if name == "no_sync":
+        return d.OBJECT
+    return None
+
+
+MODULE_RESULTS: dict[str, d.Value] = {
+    "parameters": d.UNKNOWN,
+    "buffers": d.UNKNOWN,
+    "named_parameters": d.role("parameters", d.sequence("tuple", (d.STR, d.tensor(dtype="float")))),
+    "named_buffers": d.role("parameters", d.sequence("tuple", (d.STR, d.tensor(dtype="float", grad=False)))),
+    "modules": d.sequence("list", None, d.module("?")),
+    "children": d.sequence("list", None, d.module("?")),
+    "named_modules": d.sequence("list", None, d.sequence("tuple", (d.STR, d.module("?")))),
+    "named_children": d.sequence("list", None, d.sequence("tuple", (d.STR, d.module("?")))),
+    "state_dict": d.mapping((), d.tensor(dtype=None)),
+    "zero_grad": d.NONE,
+    "load_state_dict": d.UNKNOWN,
+    "get_submodule": d.module("?"),
+}
+
+
+def element_for(frame: Frame, value: d.Value) -> d.Value:
+    return objects.element_of(frame, value)

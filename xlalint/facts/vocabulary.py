@@ -1,0 +1,81 @@
+"""Names of the Python surface of tensors, modules and programs that evaluation needs by the thousand.
+
+They stand here and not in a table because they hold no judgement: what an op costs is measured and in ``ops.csv``.
+"""
+
+from __future__ import annotations
+
+from xlalint.facts import domain as d
+from xlalint.knowledge.tables import results
+
+HOST_ATTRIBUTES = {
+    "ndim": "int",
+    "requires_grad": "bool",
+    "layout": "object",
+    "names": "object",
+    "itemsize": "int",
+    "nbytes": "int",
+    "is_leaf": "bool",
+    "grad_fn": "object",
+    "name": "str",
+    "output_nr": "int",
+}
+SAME_TENSOR_ATTRIBUTES = frozenset({"T", "mT", "H", "mH", "data", "grad"})
+HOST_METHODS = {
+    **dict.fromkeys(("dim", "numel", "nelement", "ndimension", "element_size", "data_ptr", "get_device"), "int"),
+    **dict.fromkeys(("storage_offset", "sym_size", "__len__", "_version"), "int"),
+    **dict.fromkeys(("is_contiguous", "is_floating_point", "is_complex", "is_shared", "is_pinned"), "bool"),
+    **dict.fromkeys(("has_names", "is_inference", "is_signed", "is_same_size"), "bool"),
+    **dict.fromkeys(("stride",), "size"),
+    **dict.fromkeys(("untyped_storage", "storage", "register_hook", "register_post_accumulate_grad_hook"), "object"),
+    **dict.fromkeys(("retain_grad",), "none"),
+}
+TENSOR_METHODS = (
+    frozenset(results())
+    | frozenset(HOST_METHODS)
+    | frozenset(
+        "item tolist cpu numpy to size view reshape expand squeeze unsqueeze permute repeat split chunk flatten backward"
+        " detach cuda type new_tensor new_zeros new_ones new_full new_empty index_select".split()
+    )
+)
+"""Names that are methods of tensors, whatever else they may be."""
+
+TENSOR_ONLY = frozenset(
+    "dim unsqueeze permute contiguous detach masked_fill requires_grad backward unbind softmax log_softmax sigmoid"
+    " argmax view_as expand_as type_as is_floating_point masked_scatter new_zeros new_ones new_tensor requires_grad_"
+    " detach_ gather scatter_ index_select repeat_interleave sum_to_size clamp numel flatten mT bmm".split()
+)
+"""Attributes that only tensors have (numpy and Python objects lack them): their use makes a parameter a tensor."""
+
+ANY_ATTRIBUTE_ROLES = frozenset({"batch", "output"})
+PROPERTY_DECORATORS = frozenset({"property", "cached_property", "lazy_property", "torch_compilable_property"})
+UNEVALUATED_DECORATORS = frozenset({"contextmanager", "overload", "abstractmethod", "asynccontextmanager"})
+MODULE_ATTRIBUTES: dict[str, d.Value] = {
+    "training": d.BOOL,
+    "config": d.ANY_HOST,
+    "device": d.XLA_DEVICE,
+    "dtype": d.DTYPE,
+    "generation_config": d.ANY_HOST,
+    "args": d.ANY_HOST,
+}
+MODULE_HOST_ATTRIBUTES = frozenset(
+    "in_features out_features num_embeddings embedding_dim padding_idx kernel_size stride padding eps p hidden_size"
+    " in_channels out_channels num_heads embed_dim groups dilation normalized_shape num_features momentum".split()
+)
+HOST_NAMES = frozenset(
+    "config cfg args logger tokenizer device dtype name prefix suffix path training_args generation_config hparams"
+    " opt opts params_dict root transform target_transform filename file".split()
+)
+"""Parameters that are host objects whatever they hold."""
+HOST_PREFIXES = ("output_", "return_", "use_", "is_", "do_", "num_", "n_", "max_", "min_", "has_", "with_", "enable_")
+TENSOR_NAMES = frozenset(
+    "hidden_states attention_mask input_ids inputs_embeds x input inputs pixel_values query key value position_ids"
+    " labels logits mask features tensor query_states key_states value_states target preds hidden_state q k v"
+    " embeddings residual".split()
+)
+TENSOR_SUFFIXES = (
+    "_states", "_ids", "_mask", "_embeds", "_embeddings", "_values", "_features", "_weights",
+)  # fmt: skip
+OPTIMIZER_NAMES = frozenset({"optimizer", "optim", "opt"})
+MODEL_NAMES = frozenset("model net network generator discriminator encoder decoder policy actor critic agent".split())
+LOSS_NAMES = frozenset("criterion crit loss_fn loss_func loss_function loss_fct criterion_fn".split())

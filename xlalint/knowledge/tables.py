@@ -1,0 +1,104 @@
+"""The hand-written tables, read once a process: results of ops, frameworks, guards.
+
+Each is a csv file with comment lines (``#``) and a header; no cell holds a comma but the last.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import msgspec
+
+FOLDER = Path(__file__).parent
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What an op gives: ``dtype`` where the op decides it, else empty; ``shape`` how it follows from the operand."""
+
+    dtype: str
+    shape: str
+
+
+class Frameworks(msgspec.Struct, frozen=True):
+    """Rows of ``frameworks.csv`` by kind: dotted name → what it holds."""
+
+    by_kind: dict[str, dict[str, str]]
+
+    def get(self, kind: str, name: str) -> str | None:
+        return self.by_kind.get(kind, {}).get(name)
+
+    def names(self, kind: str) -> frozenset[str]:
+        return frozenset(self.by_kind.get(kind, ()))
+
+
+class Guards(msgspec.Struct, frozen=True):
+    """Tests whose outcome on XLA is known: by call, attribute or comparison → True, False or None."""
+
+    calls: dict[str, bool | None]
+    attributes: dict[str, bool | None]
+    compares: dict[str, bool | None]
+
+
+def rows(name: str, columns: int) -> list[list[str]]:
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    return [line.split(",", columns - 1) for line in lines[1:]]
+
+
+@functools.cache
+def results() -> dict[str, Result]:
+    return {name: Result(dtype, shape) for name, dtype, shape in rows("results.csv", 3)}
+
+
+@functools.cache
+def frameworks() -> Frameworks:
+    by_kind: dict[str, dict[str, str]] = {}
+    for kind, name, holds, *_ in rows("frameworks.csv", 4):
+        by_kind.setdefault(kind, {})[name] = holds
+    return Frameworks(by_kind)
+
+
+@functools.cache
+def guards() -> Guards:
+    tables: dict[str, dict[str, bool | None]] = {"call": {}, "attribute": {}, "compare": {}}
+    for name, form, value, *_ in rows("guards.csv", 5):
+        if form in tables:
+            tables[form][name] = {"true": True, "false": False}.get(value)
+    return Guards(tables["call"], tables["attribute"], tables["compare"])
+
+
+class Restriction(msgspec.Struct, frozen=True):
+    """A row of ``unsupported.csv``: what an API does on XLA where its condition holds."""
+
+    name: str
+    condition: str
+    positions: dict[str, int]
+    effect: str
+    outcome: str
+    exception: str
+    remark: str
+    fix: str
+
+
+@functools.cache
+def restrictions() -> dict[str, tuple[Restriction, ...]]:
+    import csv
+
+    found: dict[str, list[Restriction]] = {}
+    with (FOLDER / "unsupported.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            positions = dict(word.split("=") for word in row["positions"].split())
+            found.setdefault(row["name"], []).append(
+                Restriction(
+                    row["name"],
+                    row["condition"],
+                    {name: int(position) for name, position in positions.items()},
+                    row["effect"],
+                    row["outcome"],
+                    row["exception"],
+                    row["remark"],
+                    row["fix"],
+                )
+            )
+    return {name: tuple(rows) for name, rows in found.items()}

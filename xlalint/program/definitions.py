@@ -1,0 +1,307 @@
+"""Scopes while a file is lowered: who binds a name, who reads it, what is done to it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from xlalint.program import ir
+
+REGISTERING = frozenset(
+    {"register_buffer", "register_parameter", "add_state", "register_modules", "add_module", "register_module"}
+)
+"""Methods that set attributes of ``self`` by call."""
+
+
+class FunctionScope:
+    __slots__ = ("assigned_self", "bound", "called", "is_generator", "is_module", "outer", "read", "uses")
+
+    def __init__(self, is_module: bool) -> None:
+        self.is_module = is_module
+        self.bound: set[str] = set()
+        self.read: set[str] = set()
+        self.outer: set[str] = set()
+        self.uses: dict[str, set[str]] = {}
+        self.called: set[str] = set()
+        self.assigned_self: dict[str, None] = {}
+        self.is_generator = False
+
+
+class ClassScope:
+    __slots__ = ("assigned_in", "attributes", "methods", "name")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.methods: dict[str, ir.FunctionIR] = {}
+        self.attributes: dict[str, tuple[ir.Expr | None, ir.Expr | None]] = {}
+        self.assigned_in: dict[str, tuple[str, ...]] = {}
+
+
+class Scopes:
+    """The stack of open functions and classes of one file, and what has been collected for its module."""
+
+    def __init__(self, module: str, package: str) -> None:
+        self.module = module
+        self.package = package
+        self.stack: list[FunctionScope | ClassScope] = []
+        self.qualname: list[str] = []
+        self.functions: dict[str, ir.FunctionIR] = {}
+        self.classes: dict[str, ir.ClassIR] = {}
+        self.globals: dict[str, tuple[ir.Expr, ...]] = {}
+        self.reassigned: set[str] = set()
+        self.imports: dict[str, str] = {}
+        self.stars: list[str] = []
+        self.everything: list[ir.FunctionIR] = []
+        self.is_script = False
+        self.muted = 0
+        self.current: FunctionScope = FunctionScope(True)
+
+    # Opening and closing
+
+    @contextmanager
+    def function(self, name: str, is_module: bool = False) -> Iterator[None]:
+        outer = self.current
+        scope = FunctionScope(is_module)
+        self.stack.append(scope)
+        self.current = scope
+        if not is_module:
+            self.qualname.append(name)
+        try:
+            yield
+        finally:
+            self.stack.pop()
+            self.current = outer
+            if not is_module:
+                self.qualname.pop()
+
+    @contextmanager
+    def cls(self, name: str) -> Iterator[None]:
+        self.stack.append(ClassScope(name))
+        self.qualname.append(name)
+        try:
+            yield
+        finally:
+            self.stack.pop()
+            self.qualname.pop()
+
+    @contextmanager
+    def silent(self) -> Iterator[None]:
+        """Reads in here do not count."""
+        self.muted += 1
+        try:
+            yield
+        finally:
+            self.muted -= 1
+
+    def close_function(
+        self,
+        name: str,
+        at: int,
+        parameters: tuple[ir.Parameter, ...],
+        returns: ir.Expr | None,
+        decorators: tuple[ir.Expr, ...],
+        body: ir.Block,
+        is_async: bool,
+    ) -> ir.FunctionIR:
+        scope = self.current
+        owner = ""
+        if len(self.stack) > 1 and isinstance(self.stack[-2], ClassScope):
+            owner = ".".join(self.qualname[:-1])
+            self.collect_attributes(name, scope, self.stack[-2])
+        free = tuple(sorted((scope.read - scope.bound) | scope.outer))
+        self.hand_up_reads(free)
+        return ir.FunctionIR(
+            name,
+            ".".join(self.qualname) or name,
+            at,
+            parameters,
+            returns,
+            decorators,
+            body,
+            scope.is_generator,
+            is_async,
+            free,
+            {path: frozenset(uses) for path, uses in scope.uses.items()},
+            owner,
+            self.module,
+            frozenset(scope.called),
+        )
+
+    def hand_up_reads(self, free: tuple[str, ...]) -> None:
+        """What an inner function reads from outside, the function around it reads too."""
+        for scope in reversed(self.stack[:-1]):
+            if isinstance(scope, FunctionScope):
+                scope.read.update(free)
+                return
+
+    def collect_attributes(self, method: str, scope: FunctionScope, cls: ClassScope) -> None:
+        for attribute in scope.assigned_self:
+            cls.assigned_in[attribute] = (*cls.assigned_in.get(attribute, ()), method)
+        if not scope.called.isdisjoint(REGISTERING):
+            cls.assigned_in["*"] = (*cls.assigned_in.get("*", ()), method)
+
+    def close_class(
+        self, name: str, at: int, bases: tuple[ir.Expr, ...], decorators: tuple[ir.Expr, ...]
+    ) -> ir.ClassIR:
+        scope = self.stack[-1]
+        assert isinstance(scope, ClassScope)
+        qualname = ".".join(self.qualname)
+        return ir.ClassIR(
+            name, qualname, self.module, at, bases, decorators, scope.methods, scope.attributes, scope.assigned_in
+        )
+
+    def close_module(self, path: str, name: str, body: ir.FunctionIR) -> ir.ModuleIR:
+        return ir.ModuleIR(
+            name,
+            path,
+            self.package,
+            body,
+            self.functions,
+            self.classes,
+            self.globals,
+            frozenset(self.reassigned),
+            self.imports,
+            tuple(self.stars),
+            (body, *self.everything),
+            self.is_script,
+        )
+
+    def add_function(self, function: ir.FunctionIR) -> ir.Stmt | None:
+        scope = self.stack[-1]
+        if isinstance(scope, ClassScope):
+            if function.name not in scope.methods or not is_accessor(function):
+                scope.methods[function.name] = function
+            self.everything.append(function)
+            return None
+        self.bind_name(function.name)
+        if scope.is_module:
+            self.functions[function.name] = function
+            self.everything.append(function)
+            return None
+        return ir.Define(function, function.at)
+
+    def add_class(self, cls: ir.ClassIR) -> ir.Stmt | None:
+        scope = self.stack[-1]
+        if isinstance(scope, ClassScope):
+            return None
+        self.bind_name(cls.name)
+        if scope.is_module:
+            self.classes[cls.name] = cls
+            return None
+        return ir.DefineClass(cls, cls.at)
+
+    # What happens inside
+
+    def read(self, name: str) -> None:
+        if not self.muted:
+            self.current.read.add(name)
+
+    def use(self, value: ir.Expr, how: str) -> None:
+        if self.muted:
+            return
+        path = path_of(value)
+        if path is not None:
+            uses = self.current.uses.get(path)
+            if uses is None:
+                self.current.uses[path] = {how}
+            else:
+                uses.add(how)
+
+    def use_call(self, function: ir.Expr) -> None:
+        if self.muted:
+            return
+        kind = type(function)
+        if kind is ir.Name:
+            self.current.called.add(function.name)  # type: ignore[union-attr]
+        elif kind is ir.Attribute:
+            self.current.called.add(function.name)  # type: ignore[union-attr]
+        self.use(function, "()")
+
+    def bind_parameters(self, parameters: tuple[ir.Parameter, ...]) -> None:
+        self.current.bound.update(p.name for p in parameters)
+
+    def bind_name(self, name: str) -> None:
+        scope = self.stack[-1]
+        if isinstance(scope, FunctionScope):
+            scope.bound.add(name)
+            if scope.is_module:
+                self.reassigned.add(name)
+
+    def bind(self, target: ir.Expr, value: ir.Expr | None, annotation: ir.Expr | None = None) -> None:
+        kind = type(target)
+        if kind is ir.Name:
+            self.bind_variable(target.name, value, annotation)  # type: ignore[union-attr]
+        elif kind is ir.Display:
+            for element in target.elements:  # type: ignore[union-attr]
+                self.bind(element, None)
+        elif kind is ir.Starred:
+            self.bind(target.value, None)  # type: ignore[union-attr]
+        elif kind is ir.Attribute:
+            base = target.value  # type: ignore[union-attr]
+            if type(base) is ir.Name and base.name == "self":
+                self.current.assigned_self[target.name] = None  # type: ignore[union-attr]
+
+    def bind_variable(self, name: str, value: ir.Expr | None, annotation: ir.Expr | None) -> None:
+        scope = self.stack[-1]
+        if isinstance(scope, ClassScope):
+            scope.attributes[name] = (value, annotation)
+            return
+        scope.bound.add(name)
+        if not scope.is_module:
+            return
+        if value is None:
+            if annotation is None:
+                self.reassigned.add(name)
+        else:
+            self.globals[name] = (*self.globals.get(name, ()), value)
+
+    def declare_outer(self, names: list[str]) -> None:
+        self.current.outer.update(names)
+
+    def note_yield(self) -> None:
+        self.current.is_generator = True
+
+    def note_top_level_call(self) -> None:
+        if self.current.is_module and isinstance(self.stack[-1], FunctionScope) and len(self.stack) == 1:
+            self.is_script = True
+
+    def note_main_guard(self) -> None:
+        self.is_script = True
+
+    def import_(self, node: ast.Import | ast.ImportFrom) -> None:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.asname:
+                    self.imports[alias.asname] = alias.name
+                else:
+                    head = alias.name.split(".", 1)[0]
+                    self.imports.setdefault(head, head)
+            return
+        origin = node.module or ""
+        if node.level:
+            parts = self.package.split(".") if self.package else []
+            parts = parts[: len(parts) - node.level + 1]
+            origin = ".".join([*parts, origin] if origin else parts)
+        for alias in node.names:
+            if alias.name == "*":
+                self.stars.append(origin)
+            else:
+                self.imports[alias.asname or alias.name] = f"{origin}.{alias.name}" if origin else alias.name
+
+
+def path_of(value: ir.Expr) -> str | None:
+    """``name`` or ``self.name``; None for anything deeper."""
+    kind = type(value)
+    if kind is ir.Name:
+        return value.name  # type: ignore[union-attr]
+    if kind is ir.Attribute:
+        base = value.value  # type: ignore[union-attr]
+        if type(base) is ir.Name and base.name == "self":
+            return f"self.{value.name}"  # type: ignore[union-attr]
+    return None
+
+
+def is_accessor(function: ir.FunctionIR) -> bool:
+    """A property's setter or deleter, which must not hide its getter."""
+    return any(isinstance(d, ir.Attribute) and d.name in ("setter", "deleter") for d in function.decorators)

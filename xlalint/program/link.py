@@ -1,0 +1,214 @@
+"""Modules → ``Program``: names across files, classes and their bases. Reads no text itself.
+
+Names are resolved lazily to the file that defines them. A package's ``__init__`` is read for its own import lines
+only, never by loading what it imports.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias, Union
+
+import msgspec
+
+from xlalint.program import ir
+
+EXTERNAL = frozenset(sys.stdlib_module_names) | frozenset(
+    {"torch", "torch_xla", "numpy", "scipy", "pandas", "PIL", "tqdm", "einops", "jax", "tensorflow", "triton", "cv2"}
+)
+"""Top-level names that are never looked for among the linted files, even where a file shadows them."""
+
+
+class External(msgspec.Struct, frozen=True):
+    """A dotted name outside the program."""
+
+    name: str
+
+
+class GlobalName(msgspec.Struct, frozen=True, eq=False):
+    """A top-level variable of a module."""
+
+    module: ir.ModuleIR
+    name: str
+
+
+Symbol: TypeAlias = Union[ir.FunctionIR, ir.ClassIR, ir.ModuleIR, GlobalName, External]
+Base: TypeAlias = Union[ir.ClassIR, str]
+
+
+def source_root(path: str) -> str:
+    """The folder that ``path``'s top-level package or script stands in."""
+    folder = os.path.dirname(os.path.abspath(path))
+    while os.path.exists(os.path.join(folder, "__init__.py")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            break
+        folder = parent
+    return folder
+
+
+def dotted_name(path: str, root: str) -> tuple[str, str]:
+    """Module name and package of a file below its source root."""
+    relative = os.path.relpath(os.path.abspath(path), root)
+    name = os.path.splitext(relative)[0].replace(os.sep, ".")
+    if name == "__init__" or name.endswith(".__init__"):
+        package = name[: -len(".__init__")] if "." in name else ""
+        return package, package
+    return name, name.rpartition(".")[0]
+
+
+class Program:
+    """All modules by path; answers what a name means.
+
+    ``load`` gives the module of a file, or None: it is called at most once a file. ``called`` holds the last names
+    of everything called in the linted files, ``roots`` the folders that imports may start from.
+    """
+
+    def __init__(
+        self, load: Callable[[str], ir.ModuleIR | None], roots: Iterable[str], called: frozenset[str]
+    ) -> None:
+        self.load = load
+        self.roots = tuple(sorted(set(roots)))
+        self.called = called
+        self._modules: dict[str, ir.ModuleIR | None] = {}
+        self._found: dict[tuple[str, str], ir.ModuleIR | None] = {}
+        self._resolved: dict[tuple[str, str], Symbol | None] = {}
+        self._mro: dict[ir.ClassIR, tuple[Base, ...]] = {}
+        self._root_of: dict[str, str] = {}
+
+    def module(self, path: str) -> ir.ModuleIR | None:
+        if path not in self._modules:
+            self._modules[path] = self.load(path)
+        return self._modules[path]
+
+    def root_of(self, path: str) -> str:
+        root = self._root_of.get(path)
+        if root is None:
+            root = self._root_of[path] = source_root(path)
+        return root
+
+    # Names
+
+    def find(self, dotted: str, importer: str) -> ir.ModuleIR | None:
+        """The module that ``dotted`` means when the file ``importer`` imports it."""
+        head = dotted.split(".", 1)[0]
+        if head in EXTERNAL or not head:
+            return None
+        root = self.root_of(importer)
+        key = (root, dotted)
+        if key not in self._found:
+            self._found[key] = self._search(dotted, root)
+        return self._found[key]
+
+    def _search(self, dotted: str, root: str) -> ir.ModuleIR | None:
+        base = dotted.replace(".", os.sep)
+        for folder in (root, *(r for r in self.roots if r != root)):
+            for candidate in (f"{base}.py", os.path.join(base, "__init__.py")):
+                path = os.path.join(folder, candidate)
+                if os.path.isfile(path):
+                    return self.module(path)
+        return None
+
+    def resolve(self, path: str, name: str) -> Symbol | None:
+        """What ``name`` means at the top level of the file ``path``; None for a builtin or an unknown name."""
+        key = (path, name)
+        if key in self._resolved:
+            return self._resolved[key]
+        self._resolved[key] = None  # a cycle of imports resolves to nothing
+        found = self._resolved[key] = self._resolve(path, name)
+        return found
+
+    def _resolve(self, path: str, name: str) -> Symbol | None:
+        module = self.module(path)
+        if module is None:
+            return None
+        if name in module.globals or name in module.reassigned:
+            definition = module.functions.get(name) or module.classes.get(name)
+            return definition if definition is not None and name not in module.globals else GlobalName(module, name)
+        if name in module.imports:
+            return self.dotted(module.imports[name], path)
+        for star in module.star_imports:
+            origin = self.find(star, path)
+            if origin is not None and (found := self.resolve(origin.path, name)) is not None:
+                return found
+        return None
+
+    def dotted(self, name: str, importer: str) -> Symbol:
+        """What a dotted name means, as far as the program knows."""
+        if name.split(".", 1)[0] in EXTERNAL:
+            return External(name)
+        module = self.find(name, importer)
+        if module is not None:
+            return module
+        prefix, _, last = name.rpartition(".")
+        if prefix:
+            owner = self.find(prefix, importer)
+            if owner is not None:
+                return self.resolve(owner.path, last) or External(name)
+        return External(name)
+
+    # Classes
+
+    def expression_symbol(self, expression: ir.Expr, path: str) -> Symbol | None:
+        """What a name or a dotted attribute means, by its text alone."""
+        if isinstance(expression, ir.Subscript):
+            return self.expression_symbol(expression.value, path)
+        if isinstance(expression, ir.Name):
+            return self.resolve(path, expression.name)
+        if isinstance(expression, ir.Attribute):
+            owner = self.expression_symbol(expression.value, path)
+            if isinstance(owner, External):
+                return External(f"{owner.name}.{expression.name}")
+            if isinstance(owner, ir.ModuleIR):
+                return self.resolve(owner.path, expression.name) or self.dotted(
+                    f"{owner.name}.{expression.name}", owner.path
+                )
+        return None
+
+    def mro(self, cls: ir.ClassIR) -> tuple[Base, ...]:
+        """The class and its bases, depth first, each once; a base outside the program by its dotted name."""
+        known = self._mro.get(cls)
+        if known is not None:
+            return known
+        self._mro[cls] = (cls,)  # a cycle of inheritance ends here
+        found: dict[Base, None] = {cls: None}
+        for base in cls.bases:
+            symbol = self.expression_symbol(base, cls.module)
+            if isinstance(symbol, ir.ClassIR):
+                found.update(dict.fromkeys(self.mro(symbol)))
+            elif isinstance(symbol, External):
+                found[symbol.name] = None
+            else:
+                found[f"?.{base.name}" if isinstance(base, (ir.Name, ir.Attribute)) else "?"] = None
+        self._mro[cls] = tuple(found)
+        return self._mro[cls]
+
+    def method(self, cls: ir.ClassIR, name: str) -> ir.FunctionIR | None:
+        for base in self.mro(cls):
+            if isinstance(base, ir.ClassIR) and name in base.methods:
+                return base.methods[name]
+        return None
+
+    def after(self, cls: ir.ClassIR, start: ir.ClassIR, name: str) -> ir.FunctionIR | None:
+        """What ``super().name`` finds, in a method of ``start``, for an instance of ``cls``."""
+        order = self.mro(cls)
+        if start in order:
+            order = order[order.index(start) + 1 :]
+        else:
+            order = self.mro(start)[1:]
+        for base in order:
+            if isinstance(base, ir.ClassIR) and name in base.methods:
+                return base.methods[name]
+        return None
+
+    def owner(self, function: ir.FunctionIR) -> ir.ClassIR | None:
+        """The class whose method a function is."""
+        if not function.owner:
+            return None
+        module = self.module(function.module)
+        return module.classes.get(function.owner) if module is not None else None
+
+    def external_bases(self, cls: ir.ClassIR) -> Iterator[str]:
+        return (base for base in self.mro(cls) if isinstance(base, str))
