@@ -139,10 +139,11 @@ def _write(scratch: Path, table: Path) -> int:
     _prepare()
     from tools.measure_ops.subjects import all_subjects
     from tools.measure_ops.table import rows
-    from xlalint.knowledge.ops import COLUMNS
+    from xlalint.knowledge.ops import COLUMNS, digest
 
     found = rows(all_subjects(), _records(scratch / "lazy.jsonl"), _records(scratch / "openxla.jsonl"))
-    table.write_text(_text([*_header(), ",".join(COLUMNS)], found), encoding="utf-8")
+    body = _text([",".join(COLUMNS)], found)
+    table.write_text(_text([*_header(), f"# sha256: {digest(body)}"], []) + body, encoding="utf-8")
     print(f"{len(found)} rows")
     return 0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -65,7 +65,7 @@ def signatures(name: str, target: object) -> list[Signature]:
     if name in BY_HAND:
         words = [word.partition("=") for word in BY_HAND[name].split()]
         return [Signature([(word, None if found else EMPTY) for word, found, _ in words])]
-    if isinstance(target, Callable) and target in boolean_dispatched:  # type: ignore[arg-type]
+    if callable(target) and target in boolean_dispatched:
         target = boolean_dispatched[target]["if_false"]
     found = _python(target) or _native(name)
     return [signature for signature in found if signature.parameters]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -9,12 +10,12 @@ from typing import Any
 import torch
 import torch_xla
 import torch_xla.core.xla_model as xm
-import torch_xla.debug.metrics as metrics
 from torch.utils._pytree import tree_leaves
 
 from tools.measure_ops.subjects import Case
 
 SCALAR = "_local_scalar_dense"
+metrics: Any = importlib.import_module("torch_xla.debug.metrics")
 
 
 @dataclass(frozen=True)

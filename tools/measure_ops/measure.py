@@ -82,8 +82,8 @@ def _runs_on_cpu(case: Case, grad: bool) -> bool:
 
 def _disagree(measured: list[dict[str, Any] | None]) -> bool:
     """Whether some calls cost and some do not, forward or backward."""
-    for look in (lambda one: one, lambda one: one.get("backward") or {"error": "none"}):
-        seen = [look(one) for one in measured if one is not None]
+    ran = [one for one in measured if one is not None]
+    for seen in (ran, [one["backward"] for one in ran if one.get("backward")]):
         if len({bool(one["reads"] or one["fallback"]) for one in seen if "error" not in one}) > 1:
             return True
     return False
@@ -112,7 +112,7 @@ def _data_shape(subject: Subject) -> tuple[bool, str]:
             continue
         for change in _variants(generator):
             try:
-                call, _ = case.place("cpu", False)
+                call: Any = case.place("cpu", False)[0]
                 args, keywords = tree_map(lambda v, change=change: _changed(v, change), (call.args, call.keywords))
                 if _shapes(call.func(*args, **keywords)) != base:
                     return True, str(case.arguments)[:120]

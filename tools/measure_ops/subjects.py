@@ -32,12 +32,16 @@ class Case:
 
     arguments: Mapping[str, dict[str, Any]]
     place: Callable[[str, bool], tuple[Callable[[], object], list[torch.Tensor]]]
+    """For a case with a ``sample`` the call is a ``functools.partial``."""
     sample: Any = None
 
 
 @dataclass(frozen=True)
 class Subject:
-    """``key`` names one OpInfo, ModuleInfo or expression; several may share the dotted ``name``."""
+    """``key`` names one OpInfo, ModuleInfo or expression; several may share the dotted ``name``.
+
+    ``aliases`` are names that the database gives the same op.
+    """
 
     key: str
     name: str
@@ -47,6 +51,7 @@ class Subject:
     """At most so many cases, spread evenly, for calls without or with gradients; and the signatures they fit."""
     on_cpu: Callable[[], Iterator[tuple[torch.dtype, Any, Callable[..., object]]]]
     """(dtype, sample, op) for what needs no device."""
+    aliases: tuple[str, ...] = ()
 
 
 def all_subjects() -> dict[str, Subject]:
@@ -79,6 +84,7 @@ def _of_op(op: Any) -> Subject | None:
         differentiable=bool(op.supports_autograd),
         cases=functools.partial(_op_cases, op, name, signatures(name, target)),
         on_cpu=functools.partial(_op_on_cpu, op),
+        aliases=tuple(alias.name for alias in op.aliases),
     )
 
 

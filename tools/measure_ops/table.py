@@ -166,19 +166,27 @@ NAMESPACES = ("", "nn.functional.", "special.", "linalg.", "fft.", "Tensor.")
 
 
 def _aliases(subjects: Mapping[str, Subject], measured: set[str]) -> dict[str, list[str]]:
-    """Other names of the same object, and of its method."""
+    """Other names of the same object, those that the database gives the op, and their methods."""
+    found: dict[str, set[str]] = {}
     by_object = {id(subject.target): subject.name for subject in subjects.values() if subject.target is not None}
-    found: dict[str, list[str]] = {}
     for prefix in NAMESPACES:
-        root: object = torch
-        for part in prefix.split(".")[:-1]:
-            root = getattr(root, part)
+        root = _member(prefix.rstrip("."))
         for word in dir(root):
-            name = f"torch.{prefix}{word}"
             row = by_object.get(id(getattr(root, word, None)))
-            if row is None or name == row or name in measured or word.startswith("_"):
-                continue
-            found.setdefault(row, []).append(name)
+            if row is not None and not word.startswith("_"):
+                found.setdefault(row, set()).add(f"torch.{prefix}{word}")
+    for subject in subjects.values():
+        for alias in subject.aliases:
+            names = (f"torch.{prefix}{alias}" for prefix in ("", "Tensor.") if _member(f"{prefix}{alias}") is not None)
+            found.setdefault(subject.name, set()).update(names)
+    return {row: sorted(names - measured - {row}) for row, names in found.items()}
+
+
+def _member(dotted: str) -> object:
+    """What ``torch.`` and these words name, or None."""
+    found: object = torch
+    for part in dotted.split(".") if dotted else ():
+        found = getattr(found, part, None)
     return found
 
 

@@ -33,7 +33,7 @@ COLUMNS = (
     "openxla",
     "raises",
 )
-HEADER = ("torch", "torch_xla", "device")
+HEADER = ("torch", "torch_xla", "device", "sha256")
 CONDITION_COLUMNS = ("name", "phase", "condition", "fallback", "costs", "free")
 _TENSOR = "torch.Tensor."
 
@@ -135,7 +135,7 @@ class OpTable:
 
     def __init__(self, header: Mapping[str, str], rows: tuple[OpRow, ...]) -> None:
         self.header = dict(header)
-        """``torch``, ``torch_xla``, ``device``: what it was measured on."""
+        """``torch``, ``torch_xla``, ``device``: what it was measured on; ``sha256`` of what stands below."""
         self.rows = rows
         self._functions: dict[str, OpRow] = {}
         self._methods: dict[str, OpRow] = {}
@@ -182,7 +182,18 @@ def read_table(path: Path) -> tuple[dict[str, str], tuple[OpRow, ...]]:
 
 def read_conditions(path: Path) -> tuple[HandCondition, ...]:
     rows = _cells(path, CONDITION_COLUMNS)[1]
-    return tuple(HandCondition(*cells[:3], tuple(cells[3].split()), *cells[4:]) for cells in rows)
+    return tuple(
+        HandCondition(name, phase, condition, tuple(fallback.split()), costs, free)
+        for name, phase, condition, fallback, costs, free in rows
+    )
+
+
+def digest(body: str) -> str:
+    """The checksum in the header: of all lines that are no comments, so that no cell changes by hand."""
+    import hashlib  # only the tool and the tests check it; loading the table must stay cheap
+
+    lines = [line for line in body.splitlines(keepends=True) if not line.startswith("#")]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def _cells(path: Path, columns: tuple[str, ...]) -> tuple[list[str], list[list[str]]]:
