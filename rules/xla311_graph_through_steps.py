@@ -26,7 +26,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 
 def cut_history(carry: Event) -> Edit | None:
-    # Where it is read, not where it is made: this step's own gradients have to pass.
+    # Only `state = new_state`: in `state = cell(x, state)` this step's own gradients would be cut too.
     if carry.form != "carried-name":
         return None
     return Edit("append-call", carry.span, f"cut the history of {carry.operand}", Safety.UNSAFE, ("detach",))
