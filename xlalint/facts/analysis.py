@@ -11,8 +11,8 @@ from xlalint.facts.evaluation import Evaluated, Index, Part, absolute, merge, wi
 from xlalint.facts.events import Facts
 from xlalint.facts.heat import HeatMap
 from xlalint.facts.placing import Placing
-from xlalint.facts.record import FunctionKey
 from xlalint.facts.reach import files_with_xla
+from xlalint.facts.record import FunctionKey
 from xlalint.sources.source import Source
 
 SMALL = 400_000

@@ -23,7 +23,7 @@ def check_loader(frame: Frame, name: str, arguments: Arguments, keywords: Keywor
     size = arguments[1] if len(arguments) > 1 else keywords.get("batch_size", d.constant(1))
     if drop is not None and drop is not d.FALSE:
         return
-    if type(size) is d.Host and size.constant == 1 or size is d.NONE:
+    if (type(size) is d.Host and size.constant == 1) or size is d.NONE:
         return
     if not for_training(arguments, keywords, node):
         return
@@ -40,12 +40,12 @@ def for_training(arguments: Arguments, keywords: Keywords, node: ir.Call) -> boo
     return shuffle is d.TRUE or any(text.startswith(word) for word in TRAINING_NAMES)
 
 
-def check_padding(
-    frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> None:
+def check_padding(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> None:
     """``pad_sequence`` pads to the longest row, and can do no other."""
     if name == "pad_sequence":
-        frame.emit(Effect.PADDED_TO_LONGEST, node.at, d.NONE, "pad_sequence", node.arguments[0] if node.arguments else None)
+        frame.emit(
+            Effect.PADDED_TO_LONGEST, node.at, d.NONE, "pad_sequence", node.arguments[0] if node.arguments else None
+        )
 
 
 def pads_to_longest(keywords: Keywords, implicit: bool) -> bool:
@@ -61,13 +61,13 @@ def pads_to_longest(keywords: Keywords, implicit: bool) -> bool:
     return type(padding) is d.Host and padding.constant in (True, "longest") and padding.known
 
 
-def check_padding_call(
-    frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> None:
+def check_padding_call(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> None:
     """A call of a tokenizer, or of its ``pad``."""
     single = arguments and type(arguments[0]) is d.Host and arguments[0].type == "str"
     if pads_to_longest(keywords, name == "pad") and not single:
-        frame.emit(Effect.PADDED_TO_LONGEST, node.at, d.NONE, "tokenizer", node.arguments[0] if node.arguments else None)
+        frame.emit(
+            Effect.PADDED_TO_LONGEST, node.at, d.NONE, "tokenizer", node.arguments[0] if node.arguments else None
+        )
 
 
 def check_collator(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> None:
@@ -75,5 +75,10 @@ def check_collator(frame: Frame, name: str, arguments: Arguments, keywords: Keyw
         keywords = {"padding": arguments[1], **keywords}
     if pads_to_longest(keywords, True):
         frame.emit(
-            Effect.PADDED_TO_LONGEST, node.at, d.NONE, "collator", node.arguments[0] if node.arguments else None, form="constructor"
+            Effect.PADDED_TO_LONGEST,
+            node.at,
+            d.NONE,
+            "collator",
+            node.arguments[0] if node.arguments else None,
+            form="constructor",
         )

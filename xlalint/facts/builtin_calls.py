@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xlalint.facts import domain as d, narrowing, objects
+from xlalint.facts import domain as d
+from xlalint.facts import narrowing, objects
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.textual import printed, read_by_text, shown_tensor
@@ -69,9 +70,7 @@ def largest(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, n
         live = next((t for t in tensors if t.live), None)
         if live is not None:
             both = len(arguments) == 2 and len(tensors) == 2
-            frame.emit(
-                Effect.BUILTIN_OVER_TENSORS, node.at, live, name, None, form="two-tensors" if both else ""
-            )
+            frame.emit(Effect.BUILTIN_OVER_TENSORS, node.at, live, name, None, form="two-tensors" if both else "")
         if tensors:
             return d.joins(arguments) if len(tensors) == len(arguments) else tensors[0].but(dtype=None)
         return d.joins(arguments) if all(type(v) is d.Host for v in arguments) else d.UNKNOWN

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from xlalint.facts import builtin_calls, domain as d, libraries, objects, torch_calls, torch_methods, torch_modules
+from xlalint.facts import builtin_calls, libraries, objects, torch_calls, torch_methods, torch_modules
+from xlalint.facts import domain as d
 from xlalint.facts.construction import construct
 from xlalint.facts.frame import Frame
 from xlalint.facts.record import ROOT
@@ -84,9 +85,7 @@ def call_unknown(frame: Frame, arguments: Arguments, keywords: Keywords, node: i
     return d.UNKNOWN
 
 
-def call_function(
-    frame: Frame, callee: d.Function, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
+def call_function(frame: Frame, callee: d.Function, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     name = callee.ir.name
     guard = guards().calls.get(name)
     if guard is not None:
@@ -122,9 +121,7 @@ def apply_writes(frame: Frame, function: ir.Expr, receiver: d.Value, writes: dic
             frame.env[f"self.{holder.name}"] = updated
 
 
-def call_object(
-    frame: Frame, callee: d.Value, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
+def call_object(frame: Frame, callee: d.Value, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     """``module(x)`` is ``forward``; another object's call is ``__call__``."""
     program = frame.engine.program
     cls: ir.ClassIR = callee.ir  # type: ignore[attr-defined]
@@ -145,9 +142,7 @@ def call_object(
     return call_unknown(frame, arguments, keywords, node)
 
 
-def call_bound(
-    frame: Frame, callee: d.Bound, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
+def call_bound(frame: Frame, callee: d.Bound, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     receiver, name = callee.receiver, callee.name
     guard = guards().calls.get(name)
     if guard is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from xlalint.facts import domain as d, operators
+from xlalint.facts import domain as d
+from xlalint.facts import operators
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.narrowing import narrow
@@ -11,9 +12,7 @@ from xlalint.program import ir
 __all__ = ["evaluate_boolean", "evaluate_compare", "narrow", "test"]
 
 
-def test(
-    frame: Frame, node: ir.Expr, effect: Effect, subject: str, form: str = "", at: int = 0
-) -> bool | None:
+def test(frame: Frame, node: ir.Expr, effect: Effect, subject: str, form: str = "", at: int = 0) -> bool | None:
     """Evaluate a test; True or False where its outcome is known."""
     if type(node) is ir.Boolean:
         return d.truth(boolean(frame, node, effect, subject))
@@ -68,9 +67,7 @@ def boolean(frame: Frame, node: ir.Boolean, effect: Effect | None, subject: str)
     return boolean_result(values, is_and, decided)
 
 
-def operand_value(
-    frame: Frame, operand: ir.Expr, effect: Effect | None, subject: str, node: ir.Boolean
-) -> d.Value:
+def operand_value(frame: Frame, operand: ir.Expr, effect: Effect | None, subject: str, node: ir.Boolean) -> d.Value:
     if type(operand) is ir.Boolean:
         return boolean(frame, operand, effect, subject)
     value = frame.evaluate(operand)

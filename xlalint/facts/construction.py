@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from xlalint.facts import domain as d, objects
+from xlalint.facts import domain as d
+from xlalint.facts import objects
 from xlalint.facts.frame import Frame
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
@@ -35,9 +36,7 @@ def construct(
 
 def changes_itself(cls: ir.ClassIR) -> bool:
     """Objects whose state a step changes are worth following: meters, accumulators."""
-    return any(
-        method not in ("__init__", "reset") for methods in cls.assigned_in.values() for method in methods
-    )
+    return any(method not in ("__init__", "reset") for methods in cls.assigned_in.values() for method in methods)
 
 
 def is_plain(bases: list[str]) -> bool:
@@ -61,9 +60,7 @@ def is_dataclass(decorator: ir.Expr) -> bool:
     return type(decorator) in (ir.Name, ir.Attribute) and decorator.name in ("dataclass", "define", "frozen")  # type: ignore[union-attr]
 
 
-def data_record(
-    frame: Frame, cls: ir.ClassIR, arguments: list[d.Value], keywords: dict[str, d.Value]
-) -> d.Value:
+def data_record(frame: Frame, cls: ir.ClassIR, arguments: list[d.Value], keywords: dict[str, d.Value]) -> d.Value:
     names: dict[str, None] = {}
     for base in reversed(frame.engine.program.mro(cls)):
         if isinstance(base, ir.ClassIR):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from xlalint.facts import domain as d, objects, torch_modules
+from xlalint.facts import domain as d
+from xlalint.facts import objects, torch_modules
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.textual import logged, shown_tensor
-from xlalint.facts.training import LEVELS, READING_MAPS, READING_WRITERS, call_module_method as module_method, write
+from xlalint.facts.training import LEVELS, READING_MAPS, READING_WRITERS, write
+from xlalint.facts.training import call_module_method as module_method
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 
@@ -110,7 +112,13 @@ def call_host_method(
                     break
         if name in ("split", "rsplit", "splitlines"):
             return d.sequence("list", None, d.STR)
-        return d.BOOL if name.startswith(("is", "starts", "ends")) else d.INT if name in ("find", "index", "count") else d.STR
+        return (
+            d.BOOL
+            if name.startswith(("is", "starts", "ends"))
+            else d.INT
+            if name in ("find", "index", "count")
+            else d.STR
+        )
     if receiver.type == "numpy":
         return d.UNKNOWN if name == "item" else d.sequence("list", None, d.ANY_HOST) if name == "tolist" else d.NUMPY
     if receiver is d.ANY_HOST:
@@ -259,7 +267,9 @@ def call_unknown_method(
     return call_unknown(frame, arguments, keywords, node)
 
 
-WRITER_NAMES = frozenset({"writer", "pbar", "bar", "progress_bar", "wandb", "run", "tb_writer", "progress", "summary_writer"})
+WRITER_NAMES = frozenset(
+    {"writer", "pbar", "bar", "progress_bar", "wandb", "run", "tb_writer", "progress", "summary_writer"}
+)
 HOST_ROOTS = frozenset({"np", "numpy", "psutil", "os", "jnp", "tf", "mx", "pd", "xm"})
 
 

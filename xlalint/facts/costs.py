@@ -64,9 +64,7 @@ def check_op(
         return
     if row.backward_costs_for(bound):
         detail = " ".join(f"aten::{name}" for name in row.backward_fallback)
-        frame.emit(
-            Effect.CPU_FALLBACK, node.at, value, row.name, operand, detail=detail, backward_only=True
-        )
+        frame.emit(Effect.CPU_FALLBACK, node.at, value, row.name, operand, detail=detail, backward_only=True)
 
 
 def operand_of(node: ir.Call, method: bool) -> ir.Expr | None:

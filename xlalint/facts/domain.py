@@ -466,9 +466,7 @@ def surely_tensor(value: Value) -> bool:
     if type(value) is not Union:
         return False
     return all(
-        type(part) is Tensor
-        or part is NONE
-        or (type(part) is Host and (part.paid or part.type in ("int", "float")))
+        type(part) is Tensor or part is NONE or (type(part) is Host and (part.paid or part.type in ("int", "float")))
         for part in value.alternatives
     )
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import msgspec
 
-from xlalint.facts import domain as d, objects
+from xlalint.facts import domain as d
+from xlalint.facts import objects
 from xlalint.facts.annotations import annotated
 from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.expressions import EXPRESSIONS

@@ -19,8 +19,8 @@ from xlalint.program.lower import Unparsable, lower
 from xlalint.sources.source import Source
 
 RECURSION_LIMIT = 12_000
-MAX_IMPORTED = 2_000_000
-"""Bytes of a file that is read only because a linted one imports it."""
+MAX_IMPORTED = 2
+"""Megabytes of a file that is read only because a linted one imports it."""
 
 
 class Index(msgspec.Struct, frozen=True):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xlalint.facts import calls, conditions, domain as d, objects, operators, subscripts
+from xlalint.facts import calls, conditions, objects, operators, subscripts
+from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.names import lookup
@@ -169,9 +170,7 @@ def evaluate_comprehension(frame: Frame, node: ir.Comprehension) -> d.Value:
     return result
 
 
-def unrolled(
-    frame: Frame, node: ir.Comprehension, iterable: d.Value, element: d.Value
-) -> tuple[d.Value, ...] | None:
+def unrolled(frame: Frame, node: ir.Comprehension, iterable: d.Value, element: d.Value) -> tuple[d.Value, ...] | None:
     """The elements one by one, where the iterable is short and known and nothing is filtered."""
     if len(node.generators) != 1 or node.generators[0].conditions or element is d.UNKNOWN:
         return None

@@ -176,7 +176,7 @@ class HeatMap:
             return "step"
         if "backward" in own:
             return "epoch" if any(e & {"optimizer-step"} for e in map(evidence.__getitem__, inner)) else "step"
-        if "loader" in own and "loader" == region.over:
+        if "loader" in own and region.over == "loader":
             return "step"
         if holds:
             return "epoch"
@@ -297,7 +297,9 @@ class HeatMap:
         return found[::-1]
 
 
-PLAIN_ENTRIES = frozenset({"train_step", "eval_step", "training_step", "validation_step", "collate_fn", "compute_metrics"})
+PLAIN_ENTRIES = frozenset(
+    {"train_step", "eval_step", "training_step", "validation_step", "collate_fn", "compute_metrics"}
+)
 
 
 def hotter(a: Pace, b: Pace) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xlalint.facts import construction, containers, domain as d, objects, torch_modules, training
+from xlalint.facts import construction, containers, objects, torch_modules, training
+from xlalint.facts import domain as d
 from xlalint.facts.bucketing import check_collator, check_padding_call
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
@@ -17,7 +18,15 @@ from xlalint.program import ir
 
 Arguments = list[d.Value]
 Keywords = dict[str, d.Value]
-__all__ = ["call_batch_method", "call_library", "call_method", "call_role", "known_function", "note_cuda", "note_external"]
+__all__ = [
+    "call_batch_method",
+    "call_library",
+    "call_method",
+    "call_role",
+    "known_function",
+    "note_cuda",
+    "note_external",
+]
 
 MODEL_MAKERS = frozenset(
     {"create_model", "from_pretrained", "from_config", "from_timm", "get_peft_model", "build_model", "get_model"}
@@ -34,9 +43,7 @@ def note_cuda(frame: Frame, node: ir.Call) -> None:
     frame.emit(Effect.CUDA_HABIT, node.at, d.NONE, "raises", None, detail="raises without a GPU")
 
 
-def call_library(
-    frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value | None:
+def call_library(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value | None:
     """None where the name is one of torch's ops, or not known here."""
     note_external(frame, name, arguments, keywords, node)
     head, _, rest = name.partition(".")
@@ -313,9 +320,7 @@ HEADS: dict[str, Head] = {
 # Roles, and methods of what is not a tensor
 
 
-def call_role(
-    frame: Frame, role: d.Role, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
+def call_role(frame: Frame, role: d.Role, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     if role.role == "tokenizer":
         check_padding_call(frame, "__call__", arguments, keywords, node)
         return d.role("batch", d.tensor(d.HOST, "int", None, False, None, 1))

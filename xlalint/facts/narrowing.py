@@ -130,7 +130,9 @@ def is_one_of(frame: Frame, value: d.Value, names: list[str]) -> d.Value:
         if len(names) == 1:
             if known is not None:
                 return known.but(optional=False)
-            guess = d.tensor(certainty=1) if value is d.UNKNOWN or type(value) is d.Bound or maybe_tensor(value) else value
+            guess = (
+                d.tensor(certainty=1) if value is d.UNKNOWN or type(value) is d.Bound or maybe_tensor(value) else value
+            )
             return guess
         return value if known is not None else d.UNKNOWN if value is d.UNKNOWN else value
     wanted = [TYPES[name] for name in names if name in TYPES]

@@ -145,7 +145,7 @@ MODULE_METHODS = frozenset(
         "float", "double", "bfloat16", "apply", "requires_grad_", "append", "generate", "register_forward_hook", "type",
         "register_buffer", "register_parameter", "add_module", "get_submodule", "no_sync", "backward", "step",
         "save_pretrained", "gradient_checkpointing_enable", "compile", "share_memory", "extend", "items", "values",
-        "keys", "encode", "decode", "sample", "save_checkpoint", "save", "configure_optimizers", "named_children",
+        "keys", "encode", "decode", "sample", "save_checkpoint", "save", "configure_optimizers",
     }
 )  # fmt: skip
 

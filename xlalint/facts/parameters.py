@@ -116,7 +116,12 @@ def by_use(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) -> 
     """The part that a parameter plays, by what is done to it."""
     uses = function.uses.get(parameter.name, frozenset())
     name = parameter.name
-    if "zero_grad" in uses and "step" in uses or (name in OPTIMIZER_NAMES or name.endswith("optimizer")) and "step" in uses:
+    if (
+        ("zero_grad" in uses
+        and "step" in uses)
+        or ((name in OPTIMIZER_NAMES or name.endswith("optimizer"))
+        and "step" in uses)
+    ):
         return d.role("optimizer")
     if "step" in uses and "sched" in name:
         return d.role("scheduler")

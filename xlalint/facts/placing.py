@@ -156,9 +156,7 @@ class Placing:
         if raw.origin and function.key[0] == own:
             yield Step(self.shown(own), span_of(raw.origin), f"`{self.text.of(raw.operand)}` is set here")
 
-    def encloses(
-        self, loop: tuple[FunctionKey, RegionKey], function: FunctionFacts, region: RegionKey
-    ) -> bool:
+    def encloses(self, loop: tuple[FunctionKey, RegionKey], function: FunctionFacts, region: RegionKey) -> bool:
         return loop[0] == function.key
 
 

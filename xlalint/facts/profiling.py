@@ -43,9 +43,9 @@ def note_server(frame: Frame, node: ir.Call) -> None:
 
 
 def trains_here(frame: Frame) -> bool:
-    return any(type(s) in (ir.For, ir.While) for s in flat(frame.function.body)) or not frame.function.called.isdisjoint(
-        {"train", "fit", "backward", "sync", "mark_step", "launch", "spawn"}
-    )
+    return any(
+        type(s) in (ir.For, ir.While) for s in flat(frame.function.body)
+    ) or not frame.function.called.isdisjoint({"train", "fit", "backward", "sync", "mark_step", "launch", "spawn"})
 
 
 def returned(frame: Frame, name: str) -> bool:

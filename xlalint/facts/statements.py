@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from xlalint.facts import carried, conditions, domain as d, objects, operators, subscripts
+from xlalint.facts import carried, conditions, objects, operators, subscripts
+from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Environment, Frame, join_environments
 from xlalint.facts.loops import execute_for, execute_while

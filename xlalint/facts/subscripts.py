@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from xlalint.facts import domain as d, objects
+from xlalint.facts import domain as d
+from xlalint.facts import objects
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.program import ir
@@ -41,7 +42,7 @@ def index_record(frame: Frame, value: d.Record, key: d.Host, node: ir.Subscript)
     if type(position) is not int or not 0 <= position < len(fields):
         return d.UNKNOWN
     before = fields[:position]
-    if any(type(f) is d.Tensor and f.optional or f is d.UNKNOWN for f in before):
+    if any((type(f) is d.Tensor and f.optional) or f is d.UNKNOWN for f in before):
         return d.UNKNOWN
     return fields[position]
 

@@ -64,7 +64,9 @@ def logged(frame: Frame, level: str, arguments: list[d.Value], node: ir.Call) ->
         event = frame.record.events.get((at, ""))
         if event is not None and event.effect is Effect.PRINTED:
             del frame.record.events[at, ""]
-            frame.emit(Effect.LOGGED, node.at, d.tensor(), level, None, form="debug-fstring" if level == "debug" else "")
+            frame.emit(
+                Effect.LOGGED, node.at, d.tensor(), level, None, form="debug-fstring" if level == "debug" else ""
+            )
     if level in SILENT_LEVELS:
         return
     for value, argument in zip(arguments, node.arguments):

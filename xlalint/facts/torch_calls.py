@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xlalint.facts import costs, domain as d, shapes
+from xlalint.facts import costs, shapes
+from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.numbers import check_numbers
@@ -61,9 +62,7 @@ def call_torch(frame: Frame, name: str, arguments: Arguments, keywords: Keywords
     return call_op(frame, name, last, arguments, keywords, node)
 
 
-def call_silent(
-    frame: Frame, name: str, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
+def call_silent(frame: Frame, name: str, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     if name == "torch.jit.annotate" and len(arguments) > 1:
         return arguments[1]
     if name.startswith("torch.utils.checkpoint.") and arguments:
@@ -77,9 +76,7 @@ def call_silent(
     return d.UNKNOWN
 
 
-def call_op(
-    frame: Frame, name: str, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
+def call_op(frame: Frame, name: str, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     first = arguments[0] if arguments else keywords.get("input", keywords.get("self"))
     base = d.tensor_of(first) if first is not None else None
     row = costs.row_of_function(name)
@@ -257,7 +254,9 @@ def where(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, nod
     if a is None and b is None:
         base = condition or d.tensor(certainty=1)
         kinds = {v.type for v in given if type(v) is d.Host}
-        return base.but(dtype=kinds.pop() if len(kinds) == 1 and kinds <= {"int", "float", "bool"} else None, grad=False)
+        return base.but(
+            dtype=kinds.pop() if len(kinds) == 1 and kinds <= {"int", "float", "bool"} else None, grad=False
+        )
     result = combined_where(a, b, given)
     if condition is not None and result.rank is not None and condition.rank is not None:
         return result.but(dims=d.of_rank(max(result.rank, condition.rank)))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xlalint.facts import costs, domain as d, shapes, torch_calls
+from xlalint.facts import costs, shapes, torch_calls
+from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.numbers import check_numbers
@@ -105,7 +106,9 @@ def tolist(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords:
         frame.emit(Effect.VALUES_TO_LIST, node.at, t, "tolist", receiver_node(node))
     if t.rank == 0:
         return d.PAID
-    return d.sequence("list", None, d.host(t.dtype if t.dtype in ("int", "float") else "?", paid=True) if t.rank == 1 else d.UNKNOWN)
+    return d.sequence(
+        "list", None, d.host(t.dtype if t.dtype in ("int", "float") else "?", paid=True) if t.rank == 1 else d.UNKNOWN
+    )
 
 
 def numpy(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
@@ -123,7 +126,9 @@ def cpu(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Ke
     return t.but(device=d.HOST, optional=False)
 
 
-def is_nonzero(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def is_nonzero(
+    frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value:
     if t.live:
         frame.emit(Effect.COMPARED_ON_HOST, node.at, t, name, receiver_node(node))
     return d.BOOL
@@ -141,7 +146,9 @@ def compare(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords
 
 def to(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     dtype, device = t.dtype, t.device
-    for position, value in enumerate([*arguments, *(v for k, v in keywords.items() if k in ("device", "dtype", "other"))]):
+    for position, value in enumerate(
+        [*arguments, *(v for k, v in keywords.items() if k in ("device", "dtype", "other"))]
+    ):
         by_name = next((k for k, v in keywords.items() if v is value), "") if position >= len(arguments) else ""
         other = d.tensor_of(value) if type(value) is not d.Role else None
         if type(value) is d.Host and value.type == "dtype":
@@ -219,7 +226,12 @@ def size(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: K
     if not arguments and not keywords:
         return shape_of(t)
     dim = arguments[0] if arguments else d.UNKNOWN
-    if t.dims is not None and type(dim) is d.Host and type(dim.constant) is int and -len(t.dims) <= dim.constant < len(t.dims):
+    if (
+        t.dims is not None
+        and type(dim) is d.Host
+        and type(dim.constant) is int
+        and -len(t.dims) <= dim.constant < len(t.dims)
+    ):
         known = t.dims[dim.constant]
         if known is not None:
             return d.constant(known)
@@ -232,7 +244,9 @@ def backward(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keyword
     return d.NONE
 
 
-def new_factory(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def new_factory(
+    frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value:
     device = shapes.device_argument(keywords, t.device)
     if name == "new_tensor":
         made = torch_calls.make_tensor(frame, name, arguments, {**keywords, "device": d.host("device", device)}, node)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from xlalint.facts import costs, domain as d
+from xlalint.facts import costs
+from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.knowledge.conditions import parse
@@ -76,15 +77,15 @@ def settled(row: OpRow, kind: str, condition: str) -> bool:
     return all(atom.kind in ("missing", "nondefault", "value") for group in parse(condition) for atom in group)
 
 
-def call_module(
-    frame: Frame, module: d.Module, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
+def call_module(frame: Frame, module: d.Module, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     last = module.name.rpartition(".")[2]
     given = arguments[0] if arguments else keywords.get("input", d.UNKNOWN)
     known = d.tensor_of(given)
     frame.pending()
     if not last.endswith("Loss"):
-        frame.sign("model-call" if module.name == "?" or last in ("Sequential", "DataParallel") else "layer-call", node.at)
+        frame.sign(
+            "model-call" if module.name == "?" or last in ("Sequential", "DataParallel") else "layer-call", node.at
+        )
     note_cost(frame, module, known, node)
     if module.name == "?":
         return d.role("output", d.tensor(certainty=1))
@@ -113,9 +114,7 @@ def call_module(
     return d.tensor(dtype="float", dims=d.of_rank(rank), varies=known.varies if known else None)
 
 
-def call_wrapped(
-    frame: Frame, module: d.Module, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
+def call_wrapped(frame: Frame, module: d.Module, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     from xlalint.facts.calls import call
 
     if module.elements is not None:
@@ -144,6 +143,4 @@ def note_cost(frame: Frame, module: d.Module, known: d.Tensor | None, node: ir.C
         return
     name, _, detail = remark.removeprefix("backward ").partition(" ")
     value = known or d.tensor(certainty=1)
-    frame.emit(
-        Effect.CPU_FALLBACK, node.at, value, name, node.function, detail=detail, backward_only=backward
-    )
+    frame.emit(Effect.CPU_FALLBACK, node.at, value, name, node.function, detail=detail, backward_only=backward)

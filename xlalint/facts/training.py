@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from xlalint.facts import domain as d, objects
+from xlalint.facts import domain as d
+from xlalint.facts import objects
 from xlalint.facts.bucketing import check_loader, check_padding_call
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
@@ -161,9 +162,7 @@ def call_accelerator(
     return d.UNKNOWN
 
 
-def write(
-    frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
+def write(frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     """A writer or a progress bar reads what it is given."""
     if name in READING_WRITERS:
         position = READING_WRITERS[name]
@@ -188,7 +187,9 @@ def call_module_method(
     """Methods that every torch module has; None for others."""
     if name in ("train", "eval"):
         off = name == "train" and bool(arguments) and arguments[0] is d.FALSE
-        frame.emit(Effect.MODE_SWITCH, node.at, d.NONE, "eval" if name == "eval" or off else "train", receiver_node(node))
+        frame.emit(
+            Effect.MODE_SWITCH, node.at, d.NONE, "eval" if name == "eval" or off else "train", receiver_node(node)
+        )
         return receiver
     if name in MODULE_RESULTS:
         if name in ("parameters", "buffers"):

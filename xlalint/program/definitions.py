@@ -212,9 +212,7 @@ class Scopes:
         if self.muted:
             return
         kind = type(function)
-        if kind is ir.Name:
-            self.current.called.add(function.name)  # type: ignore[union-attr]
-        elif kind is ir.Attribute:
+        if kind is ir.Name or kind is ir.Attribute:
             self.current.called.add(function.name)  # type: ignore[union-attr]
         self.use(function, "()")
 

@@ -6,7 +6,7 @@ integer (``pack``), since most nodes never become an event and an object per spa
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias, Union
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -173,29 +173,7 @@ class Walrus(Node):
     at: int
 
 
-Expr: TypeAlias = Union[
-    Constant,
-    Name,
-    Attribute,
-    Call,
-    Subscript,
-    Slice,
-    Binary,
-    Unary,
-    Boolean,
-    Compare,
-    Conditional,
-    FString,
-    Formatted,
-    Display,
-    DictDisplay,
-    Comprehension,
-    Lambda,
-    Starred,
-    Yield,
-    Await,
-    Walrus,
-]
+Expr: TypeAlias = Constant | Name | Attribute | Call | Subscript | Slice | Binary | Unary | Boolean | Compare | Conditional | FString | Formatted | Display | DictDisplay | Comprehension | Lambda | Starred | Yield | Await | Walrus
 
 
 # Statements; ``at`` spans the statement, of a compound one its header
@@ -319,27 +297,7 @@ class Scope(Node):
     at: int
 
 
-Stmt: TypeAlias = Union[
-    Evaluate,
-    Assign,
-    Annotated,
-    Augmented,
-    Return,
-    If,
-    For,
-    While,
-    Break,
-    Continue,
-    Raise,
-    Assert,
-    With,
-    Try,
-    Match,
-    Delete,
-    Define,
-    DefineClass,
-    Scope,
-]
+Stmt: TypeAlias = Evaluate | Assign | Annotated | Augmented | Return | If | For | While | Break | Continue | Raise | Assert | With | Try | Match | Delete | Define | DefineClass | Scope
 Block: TypeAlias = tuple[Stmt, ...]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeAlias, Union
+from typing import TypeAlias
 
 import msgspec
 
@@ -34,8 +34,8 @@ class GlobalName(msgspec.Struct, frozen=True, eq=False):
     name: str
 
 
-Symbol: TypeAlias = Union[ir.FunctionIR, ir.ClassIR, ir.ModuleIR, GlobalName, External]
-Base: TypeAlias = Union[ir.ClassIR, str]
+Symbol: TypeAlias = ir.FunctionIR | ir.ClassIR | ir.ModuleIR | GlobalName | External
+Base: TypeAlias = ir.ClassIR | str
 
 
 def source_root(path: str) -> str:
@@ -66,9 +66,7 @@ class Program:
     of everything called in the linted files, ``roots`` the folders that imports may start from.
     """
 
-    def __init__(
-        self, load: Callable[[str], ir.ModuleIR | None], roots: Iterable[str], called: frozenset[str]
-    ) -> None:
+    def __init__(self, load: Callable[[str], ir.ModuleIR | None], roots: Iterable[str], called: frozenset[str]) -> None:
         self.load = load
         self.roots = tuple(sorted(set(roots)))
         self.called = called

@@ -204,7 +204,9 @@ class Lowering:
         decorators = self.exprs(node.decorator_list)
         with self.scopes.cls(node.name):
             self.block(node.body)
-            cls = self.scopes.close_class(node.name, header(node, node.bases[-1] if node.bases else None), bases, decorators)
+            cls = self.scopes.close_class(
+                node.name, header(node, node.bases[-1] if node.bases else None), bases, decorators
+            )
         return self.scopes.add_class(cls)
 
     def parameters(self, arguments: ast.arguments) -> tuple[ir.Parameter, ...]:
