@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-import pytest
-
+from xlalint.edits.fixes import text_edits
+from xlalint.edits.merge import merge
 from xlalint.facts.events import Span
+from xlalint.findings.model import Edit, Safety
+from xlalint.sources.source import Source
 
 
 def span_of(node: ast.AST) -> Span:
@@ -46,17 +48,30 @@ def _expressions(roots: list[ast.AST]) -> list[ast.expr]:
     return [node for root in roots for node in ast.walk(root) if isinstance(node, ast.expr)]
 
 
-@pytest.fixture
-def find():
-    """Finds the span of a piece of text, and of the statement around it, as ``ast`` gives them."""
+def find(text: str, piece: str, nth: int = 0) -> tuple[Span, Span]:
+    """The span of the nth piece of text that is an expression, a statement or a header, and its statement's."""
+    found = set()
+    for statement, nodes in statements(ast.parse(text)):
+        spans = [*(span_of(node) for node in nodes), statement]
+        found |= {(span, statement) for span in spans if piece_of(text, span) == piece}
+    return sorted(found)[nth]
 
-    def find(text: str, piece: str, nth: int = 0) -> tuple[Span, Span]:
-        found = [
-            (span_of(node), statement)
-            for statement, nodes in statements(ast.parse(text))
-            for node in nodes
-            if ast.get_source_segment(text, node) == piece
-        ]
-        return sorted(found)[nth]
 
-    return find
+def piece_of(text: str, span: Span) -> str:
+    lines = text.encode().replace(b"\r\n", b"\n").split(b"\n")[span.line - 1 : span.end_line]
+    lines[-1] = lines[-1][: span.end_column]
+    lines[0] = lines[0][span.column :]
+    return b"\n".join(lines).decode()
+
+
+def fixed(text: str, piece: str, kind: str, *arguments: str, nth: int = 0) -> str | None:
+    """The text after one edit at a piece of it, or None where the edit is refused; what comes out must parse."""
+    span, statement = find(text, piece, nth)
+    edit = Edit(kind, span, "a fix", Safety.UNSAFE, arguments)
+    fix = text_edits(edit, Source("train.py", text, "utf-8"), statement)
+    if fix is None:
+        return None
+    merged = merge(text, [fix])
+    assert merged.applied == (fix,)
+    ast.parse(merged.text)
+    return merged.text

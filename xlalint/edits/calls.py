@@ -1,0 +1,119 @@
+"""Edits of one call: its callee, its method, its keywords."""
+
+from __future__ import annotations
+
+import re
+
+import libcst as cst
+
+from xlalint.edits.coordinates import Point, Range, inserted, replaced
+from xlalint.edits.site import Site, binds
+from xlalint.findings.model import TextEdit
+
+_NOTHING_MORE = re.compile(r"[ \t\f]*(#.*)?$")
+
+
+def replace_method(site: Site) -> list[TextEdit] | None:
+    """``loss.item()`` → ``loss.detach()``."""
+    call = site.call()
+    if call is None or not isinstance(call.func, cst.Attribute):
+        return None
+    return [replaced(site.parsed.ranges[call.func.attr], site.arguments[0])]
+
+
+def replace_callee(site: Site) -> list[TextEdit] | None:
+    """``max(a, b)`` → ``torch.maximum(a, b)``.
+
+    With a second argument, the call must have just so many arguments, all of them plain and positional: the new
+    callee may not know the others.
+    """
+    call = site.call()
+    callee, *count = site.arguments
+    if call is None or not binds(site.source, callee):
+        return None
+    if count and not (str(len(call.args)) == count[0] and all(_is_positional(arg) for arg in call.args)):
+        return None
+    return [replaced(site.parsed.outer(call.func), callee)]
+
+
+def add_keyword(site: Site) -> list[TextEdit] | None:
+    """``DataLoader(data)`` → ``DataLoader(data, drop_last=True)``."""
+    call = site.call()
+    name, value = site.arguments
+    if call is None or not binds(site.source, value) or _keyword(call, name) is not None:
+        return None
+    # `**options` may hold the keyword already.
+    if any(arg.star == "**" for arg in call.args) or _is_bare_generator(call):
+        return None
+    return _appended(site, call, f"{name}={value}")
+
+
+def set_keyword(site: Site) -> list[TextEdit] | None:
+    """``tokenizer(text, padding=True)`` → ``tokenizer(text, padding="max_length")``; added where it is missing."""
+    call = site.call()
+    name, value = site.arguments
+    if call is None or not binds(site.source, value):
+        return None
+    index = _keyword(call, name)
+    if index is None:
+        return add_keyword(site)
+    old = call.args[index].value
+    return None if site.text(old) == value else [replaced(site.parsed.outer(old), value)]
+
+
+def drop_keyword(site: Site) -> list[TextEdit] | None:
+    """``clip_grad_norm_(ps, 1.0, foreach=True)`` → ``clip_grad_norm_(ps, 1.0)``."""
+    call = site.call()
+    index = None if call is None else _keyword(call, site.arguments[0])
+    if call is None or index is None:
+        return None
+    ranges = site.parsed.ranges
+    start, end = ranges[call.args[index]].start, _end(site, call, index)
+    comma = call.args[index].comma
+    if index + 1 < len(call.args):
+        gone = Range(start, ranges[call.args[index + 1]].start)
+    elif index:
+        gone = Range(_end(site, call, index - 1), end)
+    else:
+        gone = Range(start, ranges[comma].end if isinstance(comma, cst.Comma) else end)
+    if "#" in site.lines.text(gone):
+        # A comment between the arguments stays; the comma before may stay too.
+        gone = Range(start, ranges[comma].end if isinstance(comma, cst.Comma) else end)
+    return [replaced(gone, "")]
+
+
+def _is_positional(arg: cst.Arg) -> bool:
+    return arg.keyword is None and not arg.star
+
+
+def _keyword(call: cst.Call, name: str) -> int | None:
+    return next((n for n, arg in enumerate(call.args) if arg.keyword is not None and arg.keyword.value == name), None)
+
+
+def _is_bare_generator(call: cst.Call) -> bool:
+    return len(call.args) == 1 and isinstance(call.args[0].value, cst.GeneratorExp) and not call.args[0].value.lpar
+
+
+def _end(site: Site, call: cst.Call, index: int) -> Point:
+    """Where an argument ends, its parentheses included and its comma not."""
+    return site.parsed.outer(call.args[index].value).end
+
+
+def _appended(site: Site, call: cst.Call, keyword: str) -> list[TextEdit]:
+    """The keyword after the last argument: on a line of its own where that one has one."""
+    if not call.args:
+        line, column = site.parsed.ranges[call].end
+        return [inserted(Point(line, column - 1), keyword)]
+    last = call.args[-1]
+    start, end = site.parsed.ranges[last].start, _end(site, call, -1)
+    comma = site.parsed.ranges[last.comma].end if isinstance(last.comma, cst.Comma) else None
+    tail = comma or end
+    if site.lines.before(start).strip() or not _NOTHING_MORE.match(site.lines.after(tail)):
+        return [inserted(comma, f" {keyword}")] if comma else [inserted(end, f", {keyword}")]
+    new_line = f"\n{site.lines.indent(start.line)}{keyword}"
+    here = site.lines.line_end(tail.line)
+    if comma:
+        return [inserted(here, f"{new_line},")]
+    if here == end:
+        return [inserted(here, f",{new_line}")]
+    return [inserted(end, ","), inserted(here, new_line)]
