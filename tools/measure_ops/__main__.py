@@ -114,7 +114,7 @@ def _carefully(subject: Subject) -> dict[str, Any]:
             record["grad" if grad == "True" else "forward"].append(case)
     record["parameters"] = max((one.text() for one in subject.cases(FEW, False)[1]), key=len, default="")
     for _, told in in_children(["False cpu"], run):
-        record |= told
+        record |= {} if "died" in told else told
     return record
 
 

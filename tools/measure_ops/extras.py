@@ -93,7 +93,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "torch.bartlett_window": ("torch.bartlett_window(8, device=x.device)",),
     "torch.kaiser_window": ("torch.kaiser_window(8, device=x.device)",),
     "torch.range": ("torch.range(0, 5, device=x.device)",),
-    "torch.Tensor.detach": ("x.detach()",),
+    "torch.Tensor.detach": ("(x * 2).detach() * 3",),
     "torch.Tensor.fill_": ("torch.empty_like(x).fill_(1.0)", "torch.empty_like(x).fill_(t)"),
     "torch.Tensor.copy_": ("x.new_zeros(4, 8).copy_(x) * 2",),
     "torch.Tensor.normal_": ("torch.empty_like(x).normal_()",),

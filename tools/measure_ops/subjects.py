@@ -21,6 +21,7 @@ PREFERRED = (torch.float32, torch.int64, torch.bool, torch.complex64, torch.floa
 EXCLUDED = {
     "to": "a transfer, not an op",
     "broadcast_shapes": "takes no tensor",
+    "normal in_place": "is Tensor.normal_, which the extras hold",
 }
 WHOLE = 60
 """No more samples of one OpInfo are ever looked at."""
@@ -74,7 +75,7 @@ def resolve(name: str) -> tuple[str, object] | None:
 
 def _of_op(op: Any) -> Subject | None:
     resolved = resolve(op.name)
-    if resolved is None or op.name in EXCLUDED or not op.dtypes:
+    if resolved is None or not {op.name, f"{op.name} {op.variant_test_name}"}.isdisjoint(EXCLUDED) or not op.dtypes:
         return None
     name, target = resolved
     return Subject(

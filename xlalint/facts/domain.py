@@ -28,7 +28,7 @@ class Value(msgspec.Struct, frozen=True, eq=False):
     """Base of all abstract values."""
 
 
-class Tensor(Value):
+class Tensor(Value, frozen=True):
     """``device`` is "xla", "host" or None (not known). ``dtype`` is bool, uint8, int, float, complex, or None;
     "other" is known not to mask. ``dims`` has one entry a dimension, None where its size is not known, and is None
     where the rank is not known. ``grad`` tells whether gradients can flow through it. ``varies`` names the loop
@@ -91,7 +91,7 @@ class _NoConstant:
 NO_CONSTANT: Any = _NoConstant()
 
 
-class Host(Value):
+class Host(Value, frozen=True):
     """A Python or numpy value. ``type`` is its type's name or "?"; ``constant`` its value where known; ``varies``
     the loop that changes it; ``paid`` says that it was read from the device."""
 
@@ -125,11 +125,11 @@ def constant(value: Any) -> Host:
     return _host("ellipsis" if value is Ellipsis else kind, NO_CONSTANT, None, False)
 
 
-class Unknown(Value):
+class Unknown(Value, frozen=True):
     pass
 
 
-class Sequence(Value):
+class Sequence(Value, frozen=True):
     """A Python sequence: its elements where they are few and known, else one value for all of them."""
 
     kind: str
@@ -139,7 +139,7 @@ class Sequence(Value):
     """Whether ``element`` may be trusted to stand for every element."""
 
 
-class Mapping(Value):
+class Mapping(Value, frozen=True):
     """A dict: known keys, and one value for all others or None where there are none."""
 
     items: tuple[tuple[Any, Value], ...]
@@ -152,7 +152,7 @@ class Mapping(Value):
         return None
 
 
-class Function(Value):
+class Function(Value, frozen=True):
     """A function of the program; ``receiver`` for a bound method, ``captured`` for what its closure holds,
     ``bound`` and ``bound_keywords`` for ``functools.partial``."""
 
@@ -163,17 +163,17 @@ class Function(Value):
     bound_keywords: tuple[tuple[str, Value], ...]
 
 
-class Class(Value):
+class Class(Value, frozen=True):
     ir: ir.ClassIR
 
 
-class Instance(Value):
+class Instance(Value, frozen=True):
     """An object of a class of the program."""
 
     ir: ir.ClassIR
 
 
-class Record(Value):
+class Record(Value, frozen=True):
     """An object whose fields are known: a dataclass, a model output, a meter."""
 
     ir: ir.ClassIR
@@ -186,14 +186,14 @@ class Record(Value):
         return None
 
 
-class Namespace(Value):
+class Namespace(Value, frozen=True):
     """A dotted name outside the program, or a module."""
 
     name: str
     path: str | None
 
 
-class Module(Value):
+class Module(Value, frozen=True):
     """An instance of a torch module class; ``elements`` for containers; ``name`` is "?" if learned by use."""
 
     name: str
@@ -202,7 +202,7 @@ class Module(Value):
     """A remark if calling it costs whatever it is given (weight_norm)."""
 
 
-class Role(Value):
+class Role(Value, frozen=True):
     """An object known by its part: optimizer, scheduler, loader, iterator, writer, scaler, device …"""
 
     role: str
@@ -210,19 +210,19 @@ class Role(Value):
     detail: str | None
 
 
-class Bound(Value):
+class Bound(Value, frozen=True):
     """A method of something outside the program."""
 
     receiver: Value
     name: str
 
 
-class Super(Value):
+class Super(Value, frozen=True):
     ir: ir.ClassIR
     receiver: Value
 
 
-class Union(Value):
+class Union(Value, frozen=True):
     alternatives: tuple[Value, ...]
 
 

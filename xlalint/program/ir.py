@@ -37,23 +37,23 @@ class Node(msgspec.Struct, frozen=True, gc=False, eq=False):
 # Expressions
 
 
-class Constant(Node):
+class Constant(Node, frozen=True):
     value: Any
     at: int
 
 
-class Name(Node):
+class Name(Node, frozen=True):
     name: str
     at: int
 
 
-class Attribute(Node):
+class Attribute(Node, frozen=True):
     value: Expr
     name: str
     at: int
 
 
-class Call(Node):
+class Call(Node, frozen=True):
     function: Expr
     arguments: tuple[Expr, ...]
     keywords: tuple[tuple[str | None, Expr], ...]
@@ -61,52 +61,52 @@ class Call(Node):
     at: int
 
 
-class Subscript(Node):
+class Subscript(Node, frozen=True):
     value: Expr
     index: Expr
     at: int
 
 
-class Slice(Node):
+class Slice(Node, frozen=True):
     lower: Expr | None
     upper: Expr | None
     step: Expr | None
 
 
-class Binary(Node):
+class Binary(Node, frozen=True):
     operator: str
     left: Expr
     right: Expr
     at: int
 
 
-class Unary(Node):
+class Unary(Node, frozen=True):
     operator: str
     operand: Expr
     at: int
 
 
-class Boolean(Node):
+class Boolean(Node, frozen=True):
     operator: str
     values: tuple[Expr, ...]
     at: int
 
 
-class Compare(Node):
+class Compare(Node, frozen=True):
     left: Expr
     operators: tuple[str, ...]
     rights: tuple[Expr, ...]
     at: int
 
 
-class Conditional(Node):
+class Conditional(Node, frozen=True):
     test: Expr
     body: Expr
     orelse: Expr
     at: int
 
 
-class Formatted(Node):
+class Formatted(Node, frozen=True):
     """One replacement field of an f-string; ``has_spec`` tells whether a format specification follows."""
 
     value: Expr
@@ -114,12 +114,12 @@ class Formatted(Node):
     at: int
 
 
-class FString(Node):
+class FString(Node, frozen=True):
     fields: tuple[Formatted, ...]
     at: int
 
 
-class Display(Node):
+class Display(Node, frozen=True):
     """A tuple, list or set display; ``kind`` is "tuple", "list" or "set"."""
 
     kind: str
@@ -127,19 +127,19 @@ class Display(Node):
     at: int
 
 
-class DictDisplay(Node):
+class DictDisplay(Node, frozen=True):
     keys: tuple[Expr | None, ...]
     values: tuple[Expr, ...]
     at: int
 
 
-class Generator(Node):
+class Generator(Node, frozen=True):
     target: Expr
     iterable: Expr
     conditions: tuple[Expr, ...]
 
 
-class Comprehension(Node):
+class Comprehension(Node, frozen=True):
     """``kind`` is "list", "set", "dict" or "generator"; ``key`` only for a dict."""
 
     kind: str
@@ -149,25 +149,25 @@ class Comprehension(Node):
     at: int
 
 
-class Lambda(Node):
+class Lambda(Node, frozen=True):
     function: FunctionIR
     at: int
 
 
-class Starred(Node):
+class Starred(Node, frozen=True):
     value: Expr
 
 
-class Yield(Node):
+class Yield(Node, frozen=True):
     value: Expr | None
     from_: bool
 
 
-class Await(Node):
+class Await(Node, frozen=True):
     value: Expr
 
 
-class Walrus(Node):
+class Walrus(Node, frozen=True):
     target: str
     value: Expr
     at: int
@@ -179,44 +179,44 @@ Expr: TypeAlias = Constant | Name | Attribute | Call | Subscript | Slice | Binar
 # Statements; ``at`` spans the statement, of a compound one its header
 
 
-class Evaluate(Node):
+class Evaluate(Node, frozen=True):
     value: Expr
     at: int
 
 
-class Assign(Node):
+class Assign(Node, frozen=True):
     targets: tuple[Expr, ...]
     value: Expr
     at: int
 
 
-class Annotated(Node):
+class Annotated(Node, frozen=True):
     target: Expr
     annotation: Expr
     value: Expr | None
     at: int
 
 
-class Augmented(Node):
+class Augmented(Node, frozen=True):
     operator: str
     target: Expr
     value: Expr
     at: int
 
 
-class Return(Node):
+class Return(Node, frozen=True):
     value: Expr | None
     at: int
 
 
-class If(Node):
+class If(Node, frozen=True):
     test: Expr
     body: Block
     orelse: Block
     at: int
 
 
-class For(Node):
+class For(Node, frozen=True):
     target: Expr
     iterable: Expr
     body: Block
@@ -224,39 +224,39 @@ class For(Node):
     at: int
 
 
-class While(Node):
+class While(Node, frozen=True):
     test: Expr
     body: Block
     orelse: Block
     at: int
 
 
-class Break(Node):
+class Break(Node, frozen=True):
     at: int
 
 
-class Continue(Node):
+class Continue(Node, frozen=True):
     at: int
 
 
-class Raise(Node):
+class Raise(Node, frozen=True):
     value: Expr | None
     at: int
 
 
-class Assert(Node):
+class Assert(Node, frozen=True):
     test: Expr
     message: Expr | None
     at: int
 
 
-class With(Node):
+class With(Node, frozen=True):
     items: tuple[tuple[Expr, Expr | None], ...]
     body: Block
     at: int
 
 
-class Try(Node):
+class Try(Node, frozen=True):
     body: Block
     handlers: tuple[tuple[str | None, Block], ...]
     orelse: Block
@@ -264,33 +264,33 @@ class Try(Node):
     at: int
 
 
-class Match(Node):
+class Match(Node, frozen=True):
     subject: Expr
     cases: tuple[tuple[tuple[str, ...], Expr | None, Block], ...]
     """Each case: the names that its pattern binds, its guard, its body."""
     at: int
 
 
-class Delete(Node):
+class Delete(Node, frozen=True):
     targets: tuple[Expr, ...]
     at: int
 
 
-class Define(Node):
+class Define(Node, frozen=True):
     """A nested function."""
 
     function: FunctionIR
     at: int
 
 
-class DefineClass(Node):
+class DefineClass(Node, frozen=True):
     """A class inside a function."""
 
     cls: ClassIR
     at: int
 
 
-class Scope(Node):
+class Scope(Node, frozen=True):
     """``global`` or ``nonlocal``."""
 
     names: tuple[str, ...]
@@ -304,7 +304,7 @@ Block: TypeAlias = tuple[Stmt, ...]
 # Definitions
 
 
-class Parameter(Node):
+class Parameter(Node, frozen=True):
     """``kind`` is "positional", "keyword", "args" or "kwargs"."""
 
     name: str
