@@ -188,6 +188,7 @@ def test_a_masked_sum_becomes_where(text: str, piece: str, expected: str | None)
         ("x[m] = y[m]", None),
         ("x[m, 0] = 1", None),
         ("x[a:b] = 1", None),
+        ("conf['m'] = 1", None),
         ("x[m] = y[n] = 1", None),
         ("x[m] += 1", None),
         ("x[m] = (  # why\n  1)", None),
@@ -219,6 +220,8 @@ def test_a_mask_of_lower_rank_is_unsqueezed() -> None:
         ("buf[i] += y", "buf[i]", None),
         ("y = make()[i]", "make()[i]", None),
         ("y = buf[i, j]", "buf[i, j]", None),
+        ("y = buf[-1]", "buf[-1]", None),
+        ("y = conf['i']", "conf['i']", None),
     ],
 )
 def test_an_index_goes_to_the_device_where_nothing_is_written(text: str, piece: str, expected: str | None) -> None:

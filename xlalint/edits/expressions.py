@@ -8,7 +8,14 @@ from xlalint.edits.coordinates import Range, inserted, replaced
 from xlalint.edits.site import Site, binds, is_primary
 from xlalint.findings.model import TextEdit
 
-_NOT_AN_INDEX = (cst.Tuple, cst.NamedExpr, cst.SimpleString, cst.Yield, cst.StarredElement)
+_NOT_AN_INDEX = (
+    cst.Tuple,
+    cst.NamedExpr,
+    cst.Integer,
+    cst.SimpleString,
+    cst.ConcatenatedString,
+    cst.FormattedString,
+)
 _NOT_A_FILL = (
     cst.Tuple,
     cst.List,
@@ -102,7 +109,7 @@ def index_to_tensor(site: Site) -> list[TextEdit] | None:
     if not isinstance(node, cst.Subscript) or not _is_plain_name(node.value) or not binds(site.source, "torch.tensor"):
         return None
     index = _only_index(node)
-    if index is None or isinstance(index, _NOT_AN_INDEX) or _is_written(site, node):
+    if index is None or isinstance(index, cst.Yield) or _is_written(site, node):
         return None
     buffer = site.outer_text(node.value)
     new = f"torch.tensor([{site.outer_text(index)}], device={buffer}.device)"
@@ -190,13 +197,15 @@ def _logical_not(site: Site, node: cst.UnaryOperation) -> list[TextEdit]:
 
 
 def _only_index(node: cst.Subscript) -> cst.BaseExpression | None:
-    """The index of a subscript that has one, neither slice nor starred nor a tuple."""
+    """The index of a subscript that has one, neither slice nor starred nor a tuple nor a constant."""
     if len(node.slice) != 1 or isinstance(node.slice[0].comma, cst.Comma):
         return None
     index = node.slice[0].slice
-    if not isinstance(index, cst.Index) or index.star or isinstance(index.value, cst.Tuple | cst.NamedExpr):
+    if not isinstance(index, cst.Index) or index.star:
         return None
-    return index.value
+    value = index.value
+    inner = value.expression if isinstance(value, cst.UnaryOperation) else value
+    return None if isinstance(inner, _NOT_AN_INDEX) else value
 
 
 def _is_summed(site: Site, node: cst.Subscript) -> bool:
