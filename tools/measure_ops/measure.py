@@ -30,7 +30,7 @@ def _longest(used: list[Signature]) -> str:
 def on_cpu(subject: Subject) -> dict[str, Any]:
     """What needs no device: data-dependent shapes and kinds of results."""
     shape, how = _data_shape(subject)
-    return {"data_shape": shape, "data_shape_by": how, "results": _results(subject)}
+    return {"data_shape": shape, "data_shape_by": how, "results": _results(subject) or _results_of_calls(subject)}
 
 
 def case_by_case(subject: Subject) -> Iterator[tuple[bool, int]]:
@@ -153,6 +153,17 @@ def _results(subject: Subject) -> dict[str, str]:
     return {key: "/".join(sorted(value)) for key, value in found.items()}
 
 
+def _results_of_calls(subject: Subject) -> dict[str, str]:
+    """The same for modules, which are fed floats, and for expressions, whose inputs are not known."""
+    texts: set[str] = set()
+    for case in subject.cases(FEW, False)[0]:
+        try:
+            texts.add(_told(case.place("cpu", False)[0]()))
+        except Exception:
+            continue
+    return {"float" if isinstance(subject.target, type) else "": "/".join(sorted(texts))} if texts else {}
+
+
 def _told(result: object) -> str:
     if isinstance(result, torch.Tensor):
         return kind(result.dtype)
@@ -162,6 +173,8 @@ def _told(result: object) -> str:
         return "list:" + (_told(result[0]) if result else "none")
     if isinstance(result, tuple):
         parts = [_told(member) for member in result]
+        if not parts:
+            return "none"
         return "+".join(parts) if len(parts) <= 6 and not isinstance(result, torch.Size) else f"list:{parts[0]}"
     return f"py-{type(result).__name__}"
 

@@ -74,7 +74,7 @@ def resolve(name: str) -> tuple[str, object] | None:
 
 
 def _of_op(op: Any) -> Subject | None:
-    resolved = resolve(op.name)
+    resolved = resolve(op.name.removeprefix("torch."))
     if resolved is None or not {op.name, f"{op.name} {op.variant_test_name}"}.isdisjoint(EXCLUDED) or not op.dtypes:
         return None
     name, target = resolved
@@ -148,7 +148,8 @@ def _place_sample(
 
 
 def _op_on_cpu(op: Any) -> Iterator[tuple[torch.dtype, Any, Callable[..., object]]]:
-    for dtype in (torch.float32, torch.int64):
+    dtypes = [one for one in (torch.float32, torch.int64) if one in op.dtypes] or [torch.complex64]
+    for dtype in dtypes:
         if dtype in op.dtypes:
             for sample in spread(_samples(op, dtype), 8):
                 yield dtype, sample, op.op

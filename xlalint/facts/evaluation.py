@@ -82,7 +82,8 @@ class Part:
     def evaluate(self, called: frozenset[str], tick: Callable[[], None] | None = None) -> list[Evaluated]:
         """All functions of the part's own files, and whatever they called."""
         roots = {source_root(path) for path in self.sources}
-        program = Program(self.lowered, roots, called)
+        packages = frozenset(top_level(path) for path in self.sources)
+        program = Program(self.lowered, roots, called, packages)
         engine = Engine(program, self.assumptions)
         for path in self.own:
             module = self.lowered(path)
@@ -99,6 +100,11 @@ class Part:
             engine.analyse(function)
         except RecursionError:
             self.failed.setdefault(path, f"nested too deeply in {function.qualname}")
+
+
+def top_level(path: str) -> str:
+    """The name by which a file's top-level package or module is imported."""
+    return dotted_name(path, source_root(path))[0].split(".", 1)[0]
 
 
 def imported_source(path: str) -> Source | None:

@@ -21,6 +21,11 @@ EXTERNAL = frozenset(sys.stdlib_module_names) | frozenset(
 """Top-level names that are never looked for among the linted files, even where a file shadows them."""
 
 
+INSTALLED = frozenset({"site-packages", "dist-packages"})
+MAX_STARS = 12
+"""Star imports of one file beyond which none is followed: such a file re-exports a whole package."""
+
+
 class External(msgspec.Struct, frozen=True):
     """A dotted name outside the program."""
 
@@ -63,11 +68,19 @@ class Program:
     """All modules by path; answers what a name means.
 
     ``load`` gives the module of a file, or None: it is called at most once a file. ``called`` holds the last names
-    of everything called in the linted files, ``roots`` the folders that imports may start from.
+    of everything called in the linted files, ``roots`` the folders that imports may start from, ``packages`` the
+    top-level names of the linted files.
     """
 
-    def __init__(self, load: Callable[[str], ir.ModuleIR | None], roots: Iterable[str], called: frozenset[str]) -> None:
+    def __init__(
+        self,
+        load: Callable[[str], ir.ModuleIR | None],
+        roots: Iterable[str],
+        called: frozenset[str],
+        packages: frozenset[str] = frozenset(),
+    ) -> None:
         self.load = load
+        self.packages = packages
         self.roots = tuple(sorted(set(roots)))
         self.called = called
         self._modules: dict[str, ir.ModuleIR | None] = {}
@@ -102,7 +115,11 @@ class Program:
 
     def _search(self, dotted: str, root: str) -> ir.ModuleIR | None:
         base = dotted.replace(".", os.sep)
+        head = dotted.split(".", 1)[0]
         for folder in (root, *(r for r in self.roots if r != root)):
+            # Among installed packages only the linted ones are read: the others are libraries.
+            if os.path.basename(folder) in INSTALLED and head not in self.packages:
+                continue
             for candidate in (f"{base}.py", os.path.join(base, "__init__.py")):
                 path = os.path.join(folder, candidate)
                 if os.path.isfile(path):
@@ -127,7 +144,7 @@ class Program:
             return definition if definition is not None and name not in module.globals else GlobalName(module, name)
         if name in module.imports:
             return self.dotted(module.imports[name], path)
-        for star in module.star_imports:
+        for star in module.star_imports if len(module.star_imports) <= MAX_STARS else ():
             origin = self.find(star, path)
             if origin is not None and (found := self.resolve(origin.path, name)) is not None:
                 return found
