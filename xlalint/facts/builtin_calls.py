@@ -223,14 +223,14 @@ def zipped(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, no
         if len({len(row) for row in rows}) == 1 and len(rows[0]) <= 6:
             return d.sequence("list", [d.sequence("tuple", parts) for parts in zip(*rows)])
     element = d.sequence("tuple", [objects.element_of(frame, v) for v in arguments])
-    return d.role("loader", element) if loader is not None else d.sequence("list", None, element)
+    return d.role("loader", element, loader.detail) if loader is not None else d.sequence("list", None, element)
 
 
 def enumerated(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     value = first(arguments)
     element = d.sequence("tuple", (d.INT, objects.element_of(frame, value)))
     if type(value) is d.Role and value.role == "loader":
-        return d.role("loader", element)
+        return d.role("loader", element, value.detail)
     return d.sequence("list", None, element)
 
 

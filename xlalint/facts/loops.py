@@ -19,10 +19,10 @@ def execute_for(frame: Frame, node: ir.For) -> None:
     over = what_is_iterated(iterable, node.iterable)
     if over == "loader":
         frame.sign("loader", node.at)
+    with frame.inside("loop", node.at, over, getattr(node.iterable, "at", 0)):
         detail = next((p.detail for p in d.alternatives(iterable) if type(p) is d.Role and p.role == "loader"), None)
         if detail is not None:
             frame.sign(f"{detail}-loader", node.at)
-    with frame.inside("loop", node.at, over, getattr(node.iterable, "at", 0)):
         counted = mark_counter(frame, node, objects.element_of(frame, iterable))
 
         def begin() -> bool:
