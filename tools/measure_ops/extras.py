@@ -38,13 +38,9 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "torch.Tensor.tolist": ("x.detach().tolist()",),
     "torch.randperm": ("torch.randperm(8, device=x.device)",),
     "torch.rand": ("torch.rand(4, device=x.device)",),
-    "torch.bernoulli": ("torch.bernoulli(x.sigmoid())",),
-    "torch.normal": ("torch.normal(x, 1.0)", "torch.normal(x, x.exp())"),
     "torch.poisson": ("torch.poisson(x.exp())",),
     "torch.binomial": ("torch.binomial(x.exp().round(), x.sigmoid())",),
-    "torch.quantile": ("torch.quantile(x, 0.5)", "torch.quantile(x, 0.5, dim=1)"),
     "torch.chain_matmul": ("torch.chain_matmul(x, e, e)",),
-    "torch.linalg.multi_dot": ("torch.linalg.multi_dot([x, e, e])",),
     "torch.nn.utils.parametrizations.weight_norm": (
         "torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(8, 8).to(x.device))(x)",
     ),
@@ -97,7 +93,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "torch.Tensor.fill_": ("torch.empty_like(x).fill_(1.0)", "torch.empty_like(x).fill_(t)"),
     "torch.Tensor.copy_": ("x.new_zeros(4, 8).copy_(x) * 2",),
     "torch.Tensor.normal_": ("torch.empty_like(x).normal_()",),
-    "torch.Tensor.type_as": ("x.type_as(i)",),
+    "torch.Tensor.type_as": ("x.type_as(v)",),
     "torch.Tensor.new_tensor": ("x.new_tensor([1.0, 2.0])",),
 }
 """By the name that users write: expressions over ``namespace``."""

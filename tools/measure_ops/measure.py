@@ -154,14 +154,15 @@ def _results(subject: Subject) -> dict[str, str]:
 
 
 def _results_of_calls(subject: Subject) -> dict[str, str]:
-    """The same for modules, which are fed floats, and for expressions, whose inputs are not known."""
+    """The same for modules and expressions: they are fed floats, but for makers of tensors, which are fed none."""
     texts: set[str] = set()
     for case in subject.cases(FEW, False)[0]:
         try:
             texts.add(_told(case.place("cpu", False)[0]()))
         except Exception:
             continue
-    return {"float" if isinstance(subject.target, type) else "": "/".join(sorted(texts))} if texts else {}
+    fed = subject.name.startswith(("torch.nn.", "torch.Tensor.")) and subject.name != "torch.Tensor.new_tensor"
+    return {"float" if fed else "": "/".join(sorted(texts))} if texts else {}
 
 
 def _told(result: object) -> str:
