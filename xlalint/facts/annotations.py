@@ -52,6 +52,8 @@ SEQUENCES = {
     "set": "list",
     "Set": "list",
 }
+SETTINGS = ("Config", "Arguments", "Args", "Options")
+"""Ends of class names whose objects hold settings: host values, whatever is asked of them."""
 MAPPINGS = frozenset({"dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "DefaultDict"})
 
 
@@ -82,12 +84,10 @@ def named(engine: Engine, node: ir.Name | ir.Attribute, path: str) -> d.Value | 
         return NAMED[node.name]
     if node.name in SEQUENCES or node.name in MAPPINGS:
         return d.mapping((), d.UNKNOWN) if node.name in MAPPINGS else None
-    symbol = engine.program.expression_symbol(node, path)
-    if isinstance(symbol, ir.ClassIR):
-        return engine.instance_of(symbol)
-    if node.name.endswith(("Config", "Arguments", "Args", "Options")):
+    if node.name.endswith(SETTINGS):
         return d.ANY_HOST
-    return None
+    symbol = engine.program.expression_symbol(node, path)
+    return engine.instance_of(symbol) if isinstance(symbol, ir.ClassIR) else None
 
 
 def subscripted(engine: Engine, node: ir.Subscript, path: str) -> d.Value | None:

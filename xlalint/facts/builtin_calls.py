@@ -52,7 +52,7 @@ def argument_node(node: ir.Call) -> ir.Expr | None:
 
 
 def number(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    value = first(arguments)
+    value = d.as_operand(first(arguments))
     known = d.tensor_of(value)
     if known is not None and known.live and d.surely_tensor(value):
         frame.emit(Effect.SCALAR_READ, node.at, value, name, argument_node(node))
@@ -137,6 +137,14 @@ def range_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, no
 def print_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     printed(frame, name, arguments, node)
     return d.NONE
+
+
+def reveal(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    """No builtin of Python: tests of facts ask by it what is known of a value."""
+    if frame.engine.reveal is None or len(arguments) != 1:
+        return d.UNKNOWN
+    frame.engine.reveal(frame.path, ir.unpack(node.at)[0], arguments[0])
+    return arguments[0]
 
 
 def text(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
@@ -291,6 +299,7 @@ def breakpoint_(frame: Frame, name: str, arguments: Arguments, keywords: Keyword
 
 Builtin = Callable[[Frame, str, Arguments, Keywords, ir.Call], d.Value]
 BUILTINS: dict[str, Builtin] = {
+    "reveal": reveal,
     **dict.fromkeys(("float", "int", "bool", "complex"), number),
     **dict.fromkeys(("max", "min"), largest),
     "sum": total,

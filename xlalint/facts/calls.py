@@ -76,13 +76,25 @@ def call(frame: Frame, callee: d.Value, arguments: Arguments, keywords: Keywords
 
 
 def call_unknown(frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    """Something unknown that is fed a batch in a step loop is taken for a model."""
+    """Something unknown that is fed a batch in a step loop is taken for a model; what is made of tensors, for one."""
     if any(type(a) is d.Role and a.role == "batch" for a in arguments) or (
         type(keywords.get("**")) is d.Tensor and "**" in keywords
     ):
         frame.sign("model-call", node.at)
         return d.role("output", d.tensor(certainty=1))
+    if any(holds_live_tensor(value) for value in (*arguments, *keywords.values())):
+        return DERIVED
     return d.UNKNOWN
+
+
+DERIVED = d.role("derived", d.tensor(certainty=0))
+
+
+def holds_live_tensor(value: d.Value) -> bool:
+    if type(value) is d.Sequence:
+        value = value.element
+    known = d.tensor_of(d.as_operand(value))
+    return known is not None and known.live and known.certainty > 0
 
 
 def call_function(frame: Frame, callee: d.Function, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
@@ -147,7 +159,7 @@ def call_bound(frame: Frame, callee: d.Bound, arguments: Arguments, keywords: Ke
     guard = guards().calls.get(name)
     if guard is not None:
         return d.constant(guard)
-    if type(receiver) is d.Role and receiver.role in ("batch", "output"):
+    if type(receiver) is d.Role and receiver.role in d.TENSOR_ROLES:
         return libraries.call_batch_method(frame, receiver, name, arguments, keywords, node)
     if type(receiver) is d.Tensor:
         return torch_methods.call_method(frame, receiver, name, arguments, keywords, node)

@@ -122,6 +122,7 @@ def compared(frame: Frame, node: ir.Compare, operator: str, a: d.Value, b: d.Val
         return identity(operator, a, b)
     if operator in ("in", "not-in"):
         return membership(frame, node, operator, a, b)
+    a, b = d.as_operand(a), d.as_operand(b)
     ta, tb = d.tensor_of(a), d.tensor_of(b)
     if ta is not None or tb is not None:
         other = b if ta is not None else a
@@ -148,6 +149,8 @@ def identity(operator: str, a: d.Value, b: d.Value) -> d.Value:
     is_none: bool | None = None
     if a is d.NONE:
         is_none = True
+    elif d.is_guess(a):
+        is_none = None
     elif type(a) is d.Tensor:
         is_none = None if a.optional else False
     elif type(a) in (d.Sequence, d.Mapping, d.Module, d.Instance, d.Function, d.Record, d.Role, d.Class):

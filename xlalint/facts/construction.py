@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlalint.facts import domain as d
 from xlalint.facts import objects
+from xlalint.facts.annotations import SETTINGS
 from xlalint.facts.frame import Frame
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
@@ -16,6 +17,8 @@ def construct(
 ) -> d.Value:
     cls = callee.ir
     engine = frame.engine
+    if cls.name.endswith(SETTINGS):
+        return d.ANY_HOST
     bases = list(engine.program.external_bases(cls))
     if is_data(frame, cls):
         return data_record(frame, cls, arguments, keywords)

@@ -459,6 +459,23 @@ def tensor_of(value: Value | None) -> Tensor | None:
     return None
 
 
+TENSOR_ROLES = frozenset({"batch", "output", "derived"})
+"""Roles that stand for tensors or for structures of them: a loader's batch, a model's output, and what an unknown
+function made of tensors that it was given."""
+
+
+def as_operand(value: Value) -> Value:
+    """A value as the operand of a torch op: that proves what has such a role to be a tensor."""
+    if type(value) is Role and value.role in TENSOR_ROLES and type(value.element) is Tensor:
+        return value.element
+    return value
+
+
+def is_guess(value: Value) -> bool:
+    """Nothing is known of it but that it was made of tensors."""
+    return (type(value) is Tensor and value.certainty == 0) or (type(value) is Role and value.role == "derived")
+
+
 def surely_tensor(value: Value) -> bool:
     """Nothing else in it is ambiguous: besides a tensor there are at most None and numbers."""
     if type(value) is Tensor:
@@ -478,8 +495,10 @@ def truth(value: Value) -> bool | None:
         if not value.known or value.type in ("dtype", "device"):  # type: ignore[attr-defined]
             return None
         return bool(value.constant)  # type: ignore[attr-defined]
-    if kind in (Function, Instance, Module, Class, Role):
+    if kind in (Function, Instance, Module, Class):
         return True
+    if kind is Role:
+        return None if value.role in TENSOR_ROLES else True  # type: ignore[attr-defined]
     if kind is Sequence and value.kind == "tuple" and value.elements is not None:  # type: ignore[attr-defined]
         return len(value.elements) > 0  # type: ignore[attr-defined]
     return None

@@ -7,7 +7,8 @@ asked before, and files may be analysed in any order and in any number of proces
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -22,6 +23,7 @@ from xlalint.facts.printing import show
 from xlalint.facts.record import FunctionKey, Record
 from xlalint.facts.statements import assign, execute
 from xlalint.facts.vocabulary import UNEVALUATED_DECORATORS
+from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 from xlalint.program.link import GlobalName, Program
 
@@ -44,6 +46,10 @@ class Answer(msgspec.Struct, frozen=True, eq=False):
     """No call was cut short: the answer holds for every call budget of at least ``calls``."""
     whole_attributes: bool
     cost: int
+
+
+Reveal: TypeAlias = "Callable[[str, int, d.Value], None]"
+"""Told the path, the line and the argument of each ``reveal(x)`` that is evaluated; tests of facts set it."""
 
 
 class Memo:
@@ -77,10 +83,11 @@ class Engine:
         self.assumptions = assumptions
         self.records: dict[ir.FunctionIR, Record] = {}
         self.watched: Frame | None = None
-        self.reveal: Any = None
+        self.reveal: Reveal | None = None
         self._answers = Memo()
         self._attributes: dict[tuple[ir.ClassIR, str], list[tuple[int, d.Value | None, Answer]]] = {}
         self._annotations: dict[tuple[int, str], d.Value | None] = {}
+        self._module_classes: dict[ir.ClassIR, bool] = {}
         self._defaults: dict[ir.Expr, d.Value] = {}
 
     # Functions
@@ -124,11 +131,13 @@ class Engine:
             frame.edge(function_key(function), at)
         depth = frame.depth
         decorators = objects.decorator_names(function)
-        if not decorators.isdisjoint(UNEVALUATED_DECORATORS):
+        if not decorators.isdisjoint(UNEVALUATED_DECORATORS) or self.is_set_up(function):
             return answer_of(self.returned(function))
         if depth.calls <= 0 or frame.cost > COST_BOUND:
             depth.cut_calls()
             return answer_of(self.returned(function))
+        if callee.receiver is not None:
+            callee = self.generalised(callee)
         environment, receiver = bind_call(self, frame, callee, arguments, keywords)
         no_grad = frame.no_grad or not decorators.isdisjoint(NO_GRAD_DECORATORS)
         key = (function, receiver, callee.captured, no_grad, tuple(environment.values()))
@@ -207,6 +216,38 @@ class Engine:
             frame.quiet = 1
             known = self._defaults[node] = frame.evaluate(node)
         return known
+
+    # Receivers
+
+    def is_module_class(self, cls: ir.ClassIR) -> bool:
+        known = self._module_classes.get(cls)
+        if known is None:
+            known = self._module_classes[cls] = any(
+                base.startswith("torch.nn") or base.endswith(("Module", "PreTrainedModel", "ModelMixin"))
+                for base in self.program.external_bases(cls)
+            )
+        return known
+
+    def is_set_up(self, function: ir.FunctionIR) -> bool:
+        """A method that frameworks call once: what it leaves in its object is asked for by attribute."""
+        if not function.owner or function.name.startswith("__"):
+            return False
+        row = frameworks().get("entry", function.name)
+        return row is not None and row.startswith("once")
+
+    def generalised(self, callee: d.Function) -> d.Function:
+        """A method that uses nothing which its object's class overrides is evaluated once for all subclasses."""
+        receiver = callee.receiver
+        if type(receiver) is not d.Instance or not callee.ir.owner:
+            return callee
+        owner = self.program.owner(callee.ir)
+        if owner is None or owner is receiver.ir:
+            return callee
+        if callee.ir.name != "__init__":
+            own = self.program.defined_before(receiver.ir, owner)
+            if not own.isdisjoint(self.program.reached_names(owner, callee.ir.name)):
+                return callee
+        return d.function(callee.ir, d.instance(owner), callee.captured, callee.bound, callee.bound_keywords)
 
     # Attributes, globals
 

@@ -79,12 +79,17 @@ class Part:
             self.failed[path] = str(error)
         return None
 
-    def evaluate(self, called: frozenset[str], tick: Callable[[], None] | None = None) -> list[Evaluated]:
-        """All functions of the part's own files, and whatever they called."""
+    def engine(self, called: frozenset[str]) -> Engine:
+        """An engine for these files; ``called`` holds the last names of all that the linted files call."""
         roots = {source_root(path) for path in self.sources}
         packages = frozenset(top_level(path) for path in self.sources)
-        program = Program(self.lowered, roots, called, packages)
-        engine = Engine(program, self.assumptions)
+        return Engine(Program(self.lowered, roots, called, packages), self.assumptions)
+
+    def evaluate(self, called: frozenset[str], tick: Callable[[], None] | None = None) -> list[Evaluated]:
+        """All functions of the part's own files, and whatever they called."""
+        return self.evaluate_with(self.engine(called), tick)
+
+    def evaluate_with(self, engine: Engine, tick: Callable[[], None] | None = None) -> list[Evaluated]:
         for path in self.own:
             module = self.lowered(path)
             if module is None:
@@ -93,7 +98,7 @@ class Part:
                 self.analyse(engine, function, path)
             if tick is not None:
                 tick()
-        return [evaluated(program, function, record) for function, record in engine.records.items()]
+        return [evaluated(engine.program, function, record) for function, record in engine.records.items()]
 
     def analyse(self, engine: Engine, function: ir.FunctionIR, path: str) -> None:
         try:

@@ -150,7 +150,8 @@ class Frame:
         """One place gives one event: the first that costs for sure."""
         key = (event.at, "" if event.effect not in APART else event.effect.value)
         known = self.record.events.get(key)
-        if known is None or (known.effect is event.effect and known.certainty < event.certainty):
+        surer = known is not None and known.certainty < event.certainty
+        if known is None or (surer and (known.effect is event.effect or known.certainty == 0)):
             self.record.events[key] = event
 
     def place(self) -> Place:

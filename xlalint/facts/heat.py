@@ -13,6 +13,7 @@ import msgspec
 from xlalint.facts.events import Heat
 from xlalint.facts.record import ROOT, CallEdge, FunctionKey, Record, Region, RegionKey, Sign
 from xlalint.knowledge.tables import frameworks
+from xlalint.program.ir import unpack
 
 STRONG = frozenset({"optimizer-step", "boundary", "backward"})
 WEAK = frozenset({"model-call", "loader"})
@@ -73,6 +74,12 @@ class HeatMap:
                     self.callers.setdefault(edge.callee, []).append((function.key, edge))
         self.find_performers()
         self.classify_loops()
+        self.step_loops = {
+            (key[0], key[1], unpack(loop[1])[0])
+            for key, loops in self.loops.items()
+            for loop, kind in loops.items()
+            if kind == "step"
+        }
         self.spread()
 
     # What a call of a function does

@@ -175,7 +175,7 @@ def call_framework(
 
 
 def call_math(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    for value, argument in zip(arguments, node.arguments):
+    for value, argument in zip(map(d.as_operand, arguments), node.arguments):
         known = d.tensor_of(value)
         if known is not None and known.live and d.surely_tensor(value):
             frame.emit(Effect.SCALAR_READ, node.at, value, "math", argument)
@@ -324,7 +324,7 @@ def call_role(frame: Frame, role: d.Role, arguments: Arguments, keywords: Keywor
     if role.role == "tokenizer":
         check_padding_call(frame, "__call__", arguments, keywords, node)
         return d.role("batch", d.tensor(d.HOST, "int", None, False, None, 1))
-    if role.role in ("batch", "output"):
+    if role.role in d.TENSOR_ROLES:
         return role
     return d.UNKNOWN
 

@@ -169,15 +169,14 @@ def role_attribute(value: d.Role, name: str) -> d.Value:
 
 
 def is_module_class(frame: Frame, cls: ir.ClassIR) -> bool:
-    return any(
-        base.startswith("torch.nn") or base.endswith(("Module", "PreTrainedModel", "ModelMixin"))
-        for base in frame.engine.program.external_bases(cls)
-    )
+    return frame.engine.is_module_class(cls)
 
 
 def instance_attribute(frame: Frame, value: d.Instance | d.Record | d.Value, name: str) -> d.Value:
     definition: ir.ClassIR = value.ir  # type: ignore[attr-defined]
     engine = frame.engine
+    if name in MODULE_ATTRIBUTES and is_module_class(frame, definition):
+        return MODULE_ATTRIBUTES[name]
     method = engine.program.method(definition, name)
     if method is not None:
         return method_of(frame, value, method)

@@ -23,6 +23,7 @@ NUMBERS = frozenset({"int", "float", "bool"})
 
 
 def binary(frame: Frame, operator: str, left: d.Value, right: d.Value, node: ir.Expr) -> d.Value:
+    left, right = d.as_operand(left), d.as_operand(right)
     a, b = d.tensor_of(left), d.tensor_of(right)
     if a is not None or b is not None:
         return with_tensor(frame, operator, left, right, a, b, node)
@@ -95,7 +96,8 @@ def combined(
         broadcast(a.dims, b.dims),
         a.grad or b.grad,
         d.join_varies(a.varies, b.varies),
-        min(a.certainty, b.certainty),
+        # A guess takes nothing from what is known of the other operand.
+        min(a.certainty, b.certainty) or max(a.certainty, b.certainty),
     )
 
 

@@ -235,6 +235,9 @@ def bound_value(
         return engine.default(parameter.default, function) if parameter.default is not None else d.UNKNOWN
     if value is d.UNKNOWN or type(value) is d.Bound:
         return by_signature(engine, function, parameter)
+    if d.is_guess(value):
+        promised = by_signature(engine, function, parameter)
+        return value if promised is d.UNKNOWN else promised
     if type(value) is d.Host and value.type == "str" and value.known and len(value.constant) > 40:
         return d.STR
     return value

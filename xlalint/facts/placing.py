@@ -118,15 +118,7 @@ class Placing:
         return True
 
     def is_step_loop(self, key: LoopKey) -> bool:
-        path, qualname, line = key
-        for function in self.heat_functions(path, qualname):
-            for loop, kind in self.heat.loops.get(function, {}).items():
-                if unpack(loop[1])[0] == line:
-                    return kind == "step"
-        return False
-
-    def heat_functions(self, path: str, qualname: str) -> list[FunctionKey]:
-        return [key for key in self.heat.functions if key[0] == path and key[1] == qualname]
+        return key in self.heat.step_loops
 
     def loop_text(self, pace: Pace) -> str:
         if pace.loop is None:

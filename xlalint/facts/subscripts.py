@@ -27,7 +27,7 @@ def subscript(frame: Frame, value: d.Value, index: ir.Expr, node: ir.Subscript) 
         return index_host(value, index)  # type: ignore[arg-type]
     if kind is d.Record and type(key) is d.Host and key.known:
         return index_record(frame, value, key, node)  # type: ignore[arg-type]
-    if kind is d.Role and value.role in ("batch", "parameter-groups"):  # type: ignore[attr-defined]
+    if kind is d.Role and (value.role in d.TENSOR_ROLES or value.role == "parameter-groups"):  # type: ignore[attr-defined]
         return value.element or d.UNKNOWN  # type: ignore[attr-defined]
     if kind is d.Instance:
         return objects.call_method(frame, value, "__getitem__", [key], {}, node)

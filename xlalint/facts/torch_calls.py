@@ -77,8 +77,12 @@ def call_silent(frame: Frame, name: str, last: str, arguments: Arguments, keywor
 
 
 def call_op(frame: Frame, name: str, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    arguments = [d.as_operand(value) for value in arguments]
+    keywords = {key: d.as_operand(value) for key, value in keywords.items()}
     first = arguments[0] if arguments else keywords.get("input", keywords.get("self"))
     base = d.tensor_of(first) if first is not None else None
+    if base is not None and base.certainty == 0:
+        base = base.but(certainty=1)
     row = costs.row_of_function(name)
     if row is not None:
         costs.check_op(frame, row, arguments, keywords, node)

@@ -94,16 +94,21 @@ def squeezed(dims: tuple[int | None, ...], dim: d.Value | None) -> tuple[int | N
 # Reads
 
 
+def by_spelling(t: d.Tensor) -> d.Tensor:
+    """A read that only tensors have tells that a guess is right."""
+    return t.but(certainty=1) if t.certainty == 0 and t.live else t
+
+
 def item(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     if t.live:
-        frame.emit(Effect.SCALAR_READ, node.at, t, "item", receiver_node(node))
+        frame.emit(Effect.SCALAR_READ, node.at, by_spelling(t), "item", receiver_node(node))
     kind = t.dtype if t.dtype in ("int", "float", "bool") else "float"
     return d.host(kind, paid=True)
 
 
 def tolist(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     if t.live:
-        frame.emit(Effect.VALUES_TO_LIST, node.at, t, "tolist", receiver_node(node))
+        frame.emit(Effect.VALUES_TO_LIST, node.at, by_spelling(t), "tolist", receiver_node(node))
     if t.rank == 0:
         return d.PAID
     return d.sequence(
@@ -122,7 +127,7 @@ def numpy(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: 
 
 def cpu(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     if t.live:
-        frame.emit(Effect.COPY_TO_HOST, node.at, t, "cpu", receiver_node(node))
+        frame.emit(Effect.COPY_TO_HOST, node.at, by_spelling(t), "cpu", receiver_node(node))
     return t.but(device=d.HOST, optional=False)
 
 

@@ -44,7 +44,7 @@ TENSOR_ONLY = frozenset(
 )
 """Attributes that only tensors have (numpy and Python objects lack them): their use makes a parameter a tensor."""
 
-ANY_ATTRIBUTE_ROLES = frozenset({"batch", "output"})
+ANY_ATTRIBUTE_ROLES = d.TENSOR_ROLES
 PROPERTY_DECORATORS = frozenset({"property", "cached_property", "lazy_property", "torch_compilable_property"})
 UNEVALUATED_DECORATORS = frozenset({"contextmanager", "overload", "abstractmethod", "asynccontextmanager"})
 MODULE_ATTRIBUTES: dict[str, d.Value] = {
@@ -53,7 +53,6 @@ MODULE_ATTRIBUTES: dict[str, d.Value] = {
     "device": d.XLA_DEVICE,
     "dtype": d.DTYPE,
     "generation_config": d.ANY_HOST,
-    "args": d.ANY_HOST,
 }
 MODULE_HOST_ATTRIBUTES = frozenset(
     ["in_features", "out_features", "num_embeddings", "embedding_dim", "padding_idx", "kernel_size", "stride", "padding", "eps", "p", "hidden_size", "in_channels", "out_channels", "num_heads", "embed_dim", "groups", "dilation", "normalized_shape", "num_features", "momentum"]

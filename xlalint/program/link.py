@@ -87,6 +87,8 @@ class Program:
         self._found: dict[tuple[str, str], ir.ModuleIR | None] = {}
         self._resolved: dict[tuple[str, str], Symbol | None] = {}
         self._mro: dict[ir.ClassIR, tuple[Base, ...]] = {}
+        self._before: dict[tuple[ir.ClassIR, ir.ClassIR], frozenset[str]] = {}
+        self._reached: dict[tuple[ir.ClassIR, str], frozenset[str]] = {}
         self._root_of: dict[str, str] = {}
 
     def module(self, path: str) -> ir.ModuleIR | None:
@@ -205,6 +207,37 @@ class Program:
             if isinstance(base, ir.ClassIR) and name in base.methods:
                 return base.methods[name]
         return None
+
+    def defined_before(self, cls: ir.ClassIR, owner: ir.ClassIR) -> frozenset[str]:
+        """The names that ``cls`` and its bases define ahead of ``owner``: what they may override."""
+        key = (cls, owner)
+        found = self._before.get(key)
+        if found is None:
+            names: set[str] = set()
+            for base in self.mro(cls):
+                if base is owner:
+                    break
+                if isinstance(base, ir.ClassIR):
+                    names.update(base.methods, base.attributes, base.assigned_in)
+            found = self._before[key] = frozenset(names - {"__init__"})
+        return found
+
+    def reached_names(self, cls: ir.ClassIR, method: str) -> frozenset[str]:
+        """The names of ``self`` that a method uses, itself or by the methods that it calls."""
+        key = (cls, method)
+        found = self._reached.get(key)
+        if found is None:
+            names: set[str] = set()
+            pending = [method]
+            while pending:
+                function = self.method(cls, pending.pop())
+                if function is None:
+                    continue
+                fresh = function.uses.get("self", frozenset()) - names
+                names |= fresh
+                pending.extend(fresh)
+            found = self._reached[key] = frozenset(names)
+        return found
 
     def after(self, cls: ir.ClassIR, start: ir.ClassIR, name: str) -> ir.FunctionIR | None:
         """What ``super().name`` finds, in a method of ``start``, for an instance of ``cls``."""
