@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from xlalint.facts import conditions, objects
 from xlalint.facts import domain as d
+from xlalint.facts.counters import forget_first_values
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Environment, Frame, join_environments
 from xlalint.program import ir
@@ -30,7 +31,7 @@ def execute_for(frame: Frame, node: ir.For) -> None:
             frame.engine.assign(frame, node.target, counted, None)
             return True
 
-        run(frame, node.body, begin)
+        run(frame, node, begin)
     if frame.environment is not None and node.orelse:
         frame.engine.execute(frame, node.orelse)
 
@@ -76,7 +77,7 @@ def execute_while(frame: Frame, node: ir.While) -> None:
         return True
 
     with frame.inside("while", node.at, "", getattr(node.test, "at", 0)):
-        run(frame, node.body, begin)
+        run(frame, node, begin)
     if type(node.test) is ir.Constant and node.test.value and not has_break(node.body):
         frame.environment = None
         return
@@ -99,8 +100,10 @@ def has_break(block: ir.Block) -> bool:
     return False
 
 
-def run(frame: Frame, body: ir.Block, begin: Callable[[], bool]) -> None:
+def run(frame: Frame, loop: ir.For | ir.While, begin: Callable[[], bool]) -> None:
     """The loop's rounds; afterwards the environment is that after the loop."""
+    body = loop.body
+    forget_first_values(frame, loop)
     outer_breaks, outer_continues = frame.breaks, frame.continues
     breaks: list[Environment] = []
     frame.breaks = breaks

@@ -12,7 +12,7 @@ from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Environment, Frame, join_environments
 from xlalint.facts.loops import execute_for, execute_while
-from xlalint.facts.pace import guarded_pace
+from xlalint.facts.pace import SAME, guarded_pace
 from xlalint.program import ir
 
 
@@ -101,12 +101,13 @@ def execute_if(frame: Frame, node: ir.If) -> None:
     in_loop = leaves and frame.region[0] != "body"
     effect, subject = (Effect.LOOP_TEST, "break") if in_loop else (Effect.BRANCH, "if")
     outcome = conditions.test(frame, node.test, effect, subject, form=arms_form(node))
-    if outcome is not None:
+    pace = guarded_pace(frame, node)
+    # A guard such as ``step % k == 0`` holds now and then, even where this evaluation happens to know the step.
+    if outcome is not None and pace is SAME:
         conditions.narrow(frame, node.test, outcome)
         execute(frame, node.body if outcome else node.orelse)
         return
     before = frame.env
-    pace = guarded_pace(frame, node)
     frame.environment = dict(before)
     conditions.narrow(frame, node.test, True)
     execute_arm(frame, node.body, pace.body, node.at)
