@@ -1,14 +1,20 @@
-"""What tests of rules need: lint a text, or make facts by hand."""
+"""What tests of rules and facts need: lint texts, ask for values, or make facts by hand."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Iterator
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import msgspec
 
 from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.events import Event, Facts
 from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Diagnostic
+from xlalint.findings.settings import defaults
 from xlalint.linting import Bench, Options
 from xlalint.sources.source import Source
 
@@ -35,6 +41,74 @@ def findings_of(text: str, path: str = "page.py") -> list[Diagnostic]:
     if not isinstance(found, list):
         raise ValueError(found.reason)
     return [one for one in found if one.suppressed is None]
+
+
+def findings_in(files: Mapping[str, str], *, assume_xla: bool | None = None) -> list[Diagnostic]:
+    """The findings of several files, by the default configuration; paths as given, imports between them resolve.
+
+    Raises ``ValueError`` for a text that can't be linted.
+    """
+    analyse = importlib.import_module("xlalint.facts.analysis").analyse
+    assumptions = Assumptions(assume_xla=assume_xla)
+    found: list[Diagnostic] = []
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(Configurations(fixed=defaults()))
+        for source, facts in analyse(laid_out(files, folder), lambda _: assumptions, Options(jobs=1)):
+            if isinstance(facts, str):
+                raise ValueError(f"{os.path.relpath(source.path, folder)}: {facts}")
+            judged = bench.judge(source, facts)
+            if not isinstance(judged, list):
+                raise ValueError(judged.reason)
+            found.extend(_moved(one, folder) for one in judged if one.suppressed is None)
+    return sorted(found, key=lambda one: (one.path, one.at, one.code))
+
+
+def revealed(files: Mapping[str, str]) -> dict[tuple[str, int], str]:
+    """What ``reveal(x)`` prints, by path and line: the join of all that ``x`` was seen to be there.
+
+    A context in which nothing is known of ``x`` counts only where there is no other. Raises ``ValueError`` for a
+    text that can't be parsed.
+    """
+    domain = importlib.import_module("xlalint.facts.domain")
+    show = importlib.import_module("xlalint.facts.printing").show
+    part_of = importlib.import_module("xlalint.facts.evaluation").Part
+    seen: dict[tuple[str, int], list[object]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        sources = {source.path: source for source in laid_out(files, folder)}
+        part = part_of(sources, sources, Assumptions())
+        engine = part.engine(part.lower().called)
+        engine.reveal = lambda path, line, value: seen.setdefault((path, line), []).append(value)
+        part.evaluate_with(engine)
+        if part.failed:
+            raise ValueError("; ".join(part.failed.values()))
+        return {
+            (os.path.relpath(path, folder).replace(os.sep, "/"), line): show(
+                domain.joins([value for value in values if value is not domain.UNKNOWN])
+            )
+            for (path, line), values in seen.items()
+        }
+
+
+def laid_out(files: Mapping[str, str], folder: str) -> list[Source]:
+    """The files written below ``folder``, as sources with absolute paths."""
+    root = Path(folder).resolve()
+    sources = []
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        sources.append(Source(str(path), text, "utf-8"))
+    return sources
+
+
+def _moved(one: Diagnostic, folder: str) -> Diagnostic:
+    """The same finding with its paths below ``folder``."""
+
+    def shown(path: str) -> str:
+        return os.path.relpath(path, os.path.realpath(folder)).replace(os.sep, "/")
+
+    why = tuple(msgspec.structs.replace(reason, path=shown(reason.path)) for reason in one.why)
+    return msgspec.structs.replace(one, path=shown(one.path), why=why)
 
 
 def facts_with(*events: Event, path: str = "page.py") -> Facts:

@@ -9,6 +9,7 @@ import msgspec
 
 from xlalint.facts import carried, conditions, objects, operators, subscripts
 from xlalint.facts import domain as d
+from xlalint.facts.devices import in_place_of
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Environment, Frame, join_environments
 from xlalint.facts.loops import execute_for, execute_while
@@ -19,11 +20,19 @@ from xlalint.program import ir
 def execute(frame: Frame, block: ir.Block) -> None:
     """Run a block; ``frame.environment`` is None afterwards where its end can't be reached."""
     table = STATEMENTS
-    for statement in block:
+    for position, statement in enumerate(block, 1):
         frame.statement = statement.at  # type: ignore[union-attr]
         table[type(statement)](frame, statement)
         if frame.environment is None:
             return
+        if type(statement) is ir.If and skips(statement) and (pace := guarded_pace(frame, statement).orelse):
+            execute_arm(frame, block[position:], pace, statement.at + 1)
+            return
+
+
+def skips(node: ir.If) -> bool:
+    """``if step % k: continue``: what follows runs as often as the other arm."""
+    return not node.orelse and bool(node.body) and type(node.body[-1]) in (ir.Continue, ir.Return)
 
 
 def execute_expression(frame: Frame, node: ir.Evaluate) -> None:
@@ -105,7 +114,9 @@ def execute_if(frame: Frame, node: ir.If) -> None:
     # A guard such as ``step % k == 0`` holds now and then, even where this evaluation happens to know the step.
     if outcome is not None and pace is SAME:
         conditions.narrow(frame, node.test, outcome)
-        execute(frame, node.body if outcome else node.orelse)
+        taken, dead = (node.body, node.orelse) if outcome else (node.orelse, node.body)
+        with in_place_of(frame, dead):
+            execute(frame, taken)
         return
     before = frame.env
     frame.environment = dict(before)

@@ -14,6 +14,8 @@ Arguments = list[d.Value]
 Keywords = dict[str, d.Value]
 CONTAINERS = frozenset({"Sequential", "ModuleList"})
 RECURRENT = frozenset({"LSTM", "GRU", "RNN"})
+LEARNED_LOSS = "torch.nn.Loss"
+"""No class of torch: a loss that is known by its name and use alone."""
 PARAMETRIZING = frozenset({"weight_norm", "spectral_norm"})
 
 
@@ -100,7 +102,8 @@ def call_module(frame: Frame, module: d.Module, arguments: Arguments, keywords: 
         value = d.tensor(dtype="float", dims=d.of_rank(2))
         return d.sequence("tuple", (value, value))
     if last.endswith("Loss"):
-        return d.tensor(dtype="float", dims=() if "none" not in (module.costs or "") else None)
+        dims = () if "none" not in (module.costs or "") else None
+        return d.tensor(dtype="float", dims=dims, certainty=1 if module.name == LEARNED_LOSS else 2)
     if last == "Identity":
         return given
     if last == "Embedding":

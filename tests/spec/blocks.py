@@ -1,0 +1,99 @@
+"""Spec blocks: small programs in Markdown, with marks that say what is known and what is flagged.
+
+A comment at the end of a line is a mark:
+
+``# revealed: TEXT``  the ``reveal(x)`` of this line prints TEXT
+``# flagged: CODE [heat step] [certainty likely] [level note] [why TEXT]``  these codes and no others are flagged here;
+    what stands in brackets must hold too, ``why`` as a part of one of the reasons; several codes are separated by commas
+``# missed: CODE because …``  known to be wrong: ought to be flagged, is not; the test fails when it becomes right
+``# false-alarm: CODE because …``  known to be wrong: is flagged, ought not to be
+
+``# file: name.py`` starts a file of its own; what stands before the first one is ``main.py``.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+_HEADING = re.compile(r"#+ (?P<title>.+)")
+_FILE = re.compile(r"# file: (?P<name>\S+)$")
+_MARK = re.compile(r"# (?P<kind>revealed|flagged|missed|false-alarm): (?P<text>.*?)(?=\s+# (?:revealed|flagged|missed|false-alarm): |$)")
+_DETAIL = re.compile(r"\[(?P<key>heat|certainty|level|why) (?P<text>[^\]]+)\]")
+_CODE = re.compile(r"XLA\d{3}")
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """One mark; ``line`` is 1-based in its own file, ``codes`` and ``details`` are empty for a reveal."""
+
+    path: str
+    line: int
+    kind: str
+    text: str
+    codes: tuple[str, ...] = ()
+    details: tuple[tuple[str, str], ...] = ()
+
+
+class Spec(msgspec.Struct, frozen=True):
+    """One block: its title (the heading above it), the line of its fence, its files and marks."""
+
+    title: str
+    line: int
+    files: dict[str, str]
+    marks: tuple[Mark, ...]
+
+
+class SpecError(Exception):
+    """A block that is not well formed; one line."""
+
+
+def specs_in(text: str) -> list[Spec]:
+    found: list[Spec] = []
+    title, start, lines = "", 0, []
+    for number, line in enumerate(text.splitlines(), 1):
+        if start:
+            if line.startswith("```"):
+                found.append(spec_of(title, start, lines))
+                start = 0
+            else:
+                lines.append(line)
+        elif line == "```py":
+            start, lines = number, []
+        elif (heading := _HEADING.match(line)) is not None:
+            title = heading["title"]
+    if start:
+        raise SpecError(f"line {start}: the block has no end")
+    return found
+
+
+def spec_of(title: str, line: int, lines: list[str]) -> Spec:
+    files: dict[str, list[str]] = {}
+    name = "main.py"
+    for text in lines:
+        start = _FILE.match(text)
+        if start is not None:
+            name = start["name"]
+            files[name] = []
+        else:
+            files.setdefault(name, []).append(text)
+    marks = [mark for path, texts in files.items() for mark in marks_of(path, texts)]
+    return Spec(title, line, {path: "\n".join(texts) + "\n" for path, texts in files.items()}, tuple(marks))
+
+
+def marks_of(path: str, lines: list[str]) -> list[Mark]:
+    found = []
+    for number, line in enumerate(lines, 1):
+        for match in _MARK.finditer(line):
+            kind, text = match["kind"], match["text"].strip()
+            if kind == "revealed":
+                found.append(Mark(path, number, kind, text))
+                continue
+            codes = tuple(_CODE.findall(text.split("[")[0].split(" because ")[0]))
+            if not codes:
+                raise SpecError(f"a mark names no rule: {line.strip()}")
+            if kind != "flagged" and " because " not in text:
+                raise SpecError(f"a known mistake says why: {line.strip()}")
+            details = tuple((detail["key"], detail["text"]) for detail in _DETAIL.finditer(text))
+            found.append(Mark(path, number, kind, text, codes, details))
+    return found

@@ -1,0 +1,110 @@
+"""The facts and findings of each spec block are exactly those that its marks say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from blocks import Mark, Spec, SpecError, specs_in
+
+from xlalint.findings.model import Diagnostic
+from xlalint.testing import findings_in, revealed
+
+FOLDER = Path(__file__).parent
+SPECS = {path.stem: specs_in(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.md"))}
+CASES = [
+    pytest.param(spec, id=f"{stem}-{spec.title.replace(' ', '-')}-{spec.line}")
+    for stem, specs in SPECS.items()
+    for spec in specs
+]
+
+
+@pytest.mark.parametrize("spec", CASES)
+def test_what_is_known_and_flagged_is_what_the_marks_say(spec: Spec) -> None:
+    told = complaints(spec)
+    assert not told, "\n".join(told)
+
+
+def complaints(spec: Spec) -> list[str]:
+    """All that differs from the marks, one line each."""
+    found: list[str] = [*differing_values(spec)]
+    by_line: dict[tuple[str, int], list[Diagnostic]] = {}
+    for one in findings_in(spec.files, assume_xla=True):
+        by_line.setdefault((one.path, one.at.line), []).append(one)
+    marks: dict[tuple[str, int], list[Mark]] = {}
+    for mark in spec.marks:
+        if mark.kind != "revealed":
+            marks.setdefault((mark.path, mark.line), []).append(mark)
+    for path, line in sorted({*by_line, *marks}):
+        here, wanted = by_line.get((path, line), []), marks.get((path, line), [])
+        found.extend(f"{path}:{line}: {text}" for text in differing_findings(here, wanted))
+    return found
+
+
+def differing_values(spec: Spec) -> list[str]:
+    wanted = {(mark.path, mark.line): mark.text for mark in spec.marks if mark.kind == "revealed"}
+    asks = any("reveal(" in text for text in spec.files.values())
+    found = revealed(spec.files) if asks else {}
+    return [
+        f"{path}:{line}: is {found.get((path, line), 'never reached')}, not {wanted.get((path, line), 'marked')}"
+        for path, line in sorted({*wanted, *found})
+        if wanted.get((path, line)) != found.get((path, line))
+    ]
+
+
+def differing_findings(found: list[Diagnostic], marks: list[Mark]) -> list[str]:
+    told: list[str] = []
+    codes = [one.code for one in found]
+    for mark in marks:
+        for code in mark.codes:
+            if mark.kind == "missed":
+                if code in codes:
+                    told.append(f"{code} is no longer missed: mark it as flagged")
+                    codes.remove(code)
+            elif code not in codes:
+                told.append(f"{code} is not found" if mark.kind == "flagged" else f"{code} is a false alarm no longer")
+            else:
+                codes.remove(code)
+                chosen = [one for one in found if one.code == code]
+                if not any(agrees(one, mark) for one in chosen):
+                    told.append(f"{code} is {[describe(one) for one in chosen]}, not {mark.details}")
+    return [*told, *(f"{code} is not marked" for code in codes)]
+
+
+def agrees(one: Diagnostic, mark: Mark) -> bool:
+    known = {"heat": one.heat.name, "certainty": one.certainty.name, "level": one.severity.name}
+    return all(
+        any(text in reason.text for reason in one.why) if key == "why" else known[key] == text.upper()
+        for key, text in mark.details
+    )
+
+
+def describe(one: Diagnostic) -> str:
+    why = "; ".join(f"{reason.path}:{reason.line} {reason.text}" for reason in one.why)
+    return f"heat {one.heat.name}, certainty {one.certainty.name}, level {one.severity.name}, why {why}".lower()
+
+
+WRONG = {
+    "a finding that is not there": "x = 1  # flagged: XLA101\n",
+    "a finding without a mark": "import torch\nfor i in loader:\n    torch.ones(i, device='xla').item()\n    opt.step()\n",
+    "a value that is another": "reveal(1)  # revealed: int 2\n",
+    "a value without a mark": "reveal(1)\n",
+    "a reveal that is never reached": "def f():\n    return 1\n    reveal(1)  # revealed: int 1\n",
+}
+
+
+@pytest.mark.parametrize("text", WRONG.values(), ids=WRONG)
+def test_what_differs_from_the_marks_is_told(text: str) -> None:
+    (spec,) = specs_in(f"```py\n{text}```\n")
+    assert complaints(spec)
+
+
+@pytest.mark.parametrize("mark", ["# flagged: nothing", "# missed: XLA101", "# false-alarm: XLA101"])
+def test_a_mark_names_a_rule_and_a_mistake_says_why(mark: str) -> None:
+    with pytest.raises(SpecError):
+        specs_in(f"```py\nx = 1  {mark}\n```\n")
+
+
+def test_a_mistake_that_is_mended_is_told() -> None:
+    (spec,) = specs_in("```py\nx = 1  # false-alarm: XLA101 because of a reason\n```\n")
+    assert complaints(spec) == ["main.py:1: XLA101 is a false alarm no longer"]
