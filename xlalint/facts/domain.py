@@ -19,6 +19,10 @@ LoopKey: TypeAlias = "tuple[str, str, int]"
 """A loop: path, qualified function name, line."""
 DATA: LoopKey = ("", "", 0)
 """Not a loop: the quantity depends on the data itself."""
+ROW: LoopKey = ("", "row", 0)
+"""Not a loop: the length of one row of a batch."""
+LONGEST: LoopKey = ("", "longest", 0)
+"""Not a loop: the length of a batch's longest row, which is another one in each batch."""
 
 MAX_ELEMENTS = 24
 MAX_UNION = 4

@@ -96,13 +96,25 @@ class Engine:
         """Evaluate a function for its own sake, and the functions that it defines and hands on."""
         self.root(function, CALL_DEPTH, ATTRIBUTE_DEPTH)
 
-    def root(self, function: ir.FunctionIR, calls: int, attributes: int, closure: d.Function | None = None) -> Answer:
-        """The function in the context that its signature and its place suggest."""
-        key = (function, "root", closure)
+    def root(
+        self,
+        function: ir.FunctionIR,
+        calls: int,
+        attributes: int,
+        closure: d.Function | None = None,
+        seed: tuple[str, d.Value] | None = None,
+    ) -> Answer:
+        """The function in the context that its signature and its place suggest.
+
+        ``seed`` is what an attribute of ``self`` holds when the function starts.
+        """
+        key = (function, "root", closure, seed)
         answer = self._answers.get(key, calls, attributes)
         if answer is not None:
             return answer
         environment, receiver = bind_signature(self, function, closure)
+        if seed is not None:
+            environment[f"self.{seed[0]}"] = seed[1]
         answer = self.run(function, environment, receiver, Depth(calls, attributes), False)
         self._answers.put(key, calls, attributes, answer)
         return answer
@@ -273,14 +285,7 @@ class Engine:
         for base in self.program.mro(cls):
             if not isinstance(base, ir.ClassIR):
                 continue
-            values: list[d.Value] = []
-            for method in dict.fromkeys((*base.assigned_in.get(name, ()), *base.assigned_in.get("*", ()))):
-                if method not in base.methods:
-                    continue
-                answer = self.root(base.methods[method], CALL_DEPTH_FOR_ATTRIBUTES, attributes)
-                depth.used(answer, 0, answer.attributes)
-                if name in answer.writes:
-                    values.append(answer.writes[name])
+            values = self.written(base, name, depth)
             declared = self.class_level(base, name)
             if values and declared is not d.NONE:
                 return d.joins(values), depth
@@ -289,6 +294,34 @@ class Engine:
             if name in base.assigned_in:
                 return d.UNKNOWN, depth
         return None, depth
+
+    def written(self, cls: ir.ClassIR, name: str, depth: Depth) -> list[d.Value]:
+        """What the methods of one class leave in an attribute. Those that also read it start from what the others
+        leave there, so that ``self.x = self.x.to(device)`` keeps what is known of it."""
+        names = dict.fromkeys((*cls.assigned_in.get(name, ()), *cls.assigned_in.get("*", ())))
+        methods = [cls.methods[method] for method in names if method in cls.methods]
+        updating = [m for m in methods if name in m.uses.get("self", ()) and m.name != "__init__"]
+        values: list[d.Value] = []
+        for method in methods:
+            if method not in updating:
+                self.collect(method, name, None, depth, values)
+        seed = (name, d.joins(values)) if values else None
+        for method in updating:
+            self.collect(method, name, seed, depth, values)
+        return values
+
+    def collect(
+        self,
+        method: ir.FunctionIR,
+        name: str,
+        seed: tuple[str, d.Value] | None,
+        depth: Depth,
+        values: list[d.Value],
+    ) -> None:
+        answer = self.root(method, CALL_DEPTH_FOR_ATTRIBUTES, depth.attributes, None, seed)
+        depth.used(answer, 0, answer.attributes)
+        if name in answer.writes:
+            values.append(answer.writes[name])
 
     def class_level(self, cls: ir.ClassIR, name: str) -> d.Value | None:
         entry = cls.attributes.get(name)

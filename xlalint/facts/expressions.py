@@ -7,6 +7,7 @@ from typing import Any
 
 from xlalint.facts import calls, conditions, objects, operators, subscripts
 from xlalint.facts import domain as d
+from xlalint.facts.devices import in_place_of
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.names import lookup
@@ -14,6 +15,8 @@ from xlalint.program import ir
 
 
 def evaluate_constant(frame: Frame, node: ir.Constant) -> d.Value:
+    if frame.stands_for_device and node.value == "cpu":
+        return d.STR
     return d.constant(node.value)
 
 
@@ -93,7 +96,9 @@ def evaluate_conditional(frame: Frame, node: ir.Conditional) -> d.Value:
     if outcome is not None:
         frame.environment = dict(before)
         conditions.narrow(frame, node.test, outcome)
-        value = frame.evaluate(node.body if outcome else node.orelse)
+        taken, dead = (node.body, node.orelse) if outcome else (node.orelse, node.body)
+        with in_place_of(frame, dead):
+            value = frame.evaluate(taken)
         frame.environment = before
         return value
     frame.environment = dict(before)

@@ -82,6 +82,7 @@ class Frame:
         self.continues: list[Environment] = []
         self.globals: frozenset[str] = frozenset()
         self.quiet = 0
+        self.stands_for_device = False
         self.cost = 1
         self.closures: dict[d.Function, None] = {}
         self.called_at: set[int] = set()

@@ -223,7 +223,7 @@ def make_device(frame: Frame, last: str, arguments: Arguments, keywords: Keyword
     if not arguments and not keywords:
         return d.ANY_DEVICE
     given = arguments[0] if arguments else keywords.get("type", d.UNKNOWN)
-    if type(given) is d.Host and given.type in ("str", "device") and given.known:
+    if type(given) is d.Host and given.type in ("str", "device") and given.known and not frame.stands_for_device:
         return d.HOST_DEVICE if shapes.device_of(given) == d.HOST else d.XLA_DEVICE
     return d.XLA_DEVICE
 

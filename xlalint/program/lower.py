@@ -271,6 +271,8 @@ class Lowering:
     def augmented(self, node: ast.AugAssign) -> ir.Stmt:
         value = self.expr(node.value)
         target = self.expr(node.target)
+        if isinstance(target, ir.Attribute):
+            self.scopes.use(target.value, target.name)
         self.scopes.bind(target, None)
         return ir.Augmented(OPERATORS[type(node.op)], target, value, span(node))
 
@@ -357,7 +359,8 @@ class Lowering:
 
     def attribute(self, node: ast.Attribute) -> ir.Expr:
         value = self.expr(node.value)
-        self.scopes.use(value, node.attr)
+        if type(node.ctx) is ast.Load:
+            self.scopes.use(value, node.attr)
         return ir.Attribute(value, node.attr, span(node))
 
     def call(self, node: ast.Call) -> ir.Expr:
