@@ -9,6 +9,7 @@ from xlalint.edits.fixes import text_edits
 from xlalint.edits.merge import merge
 from xlalint.facts.events import Span
 from xlalint.findings.model import Edit, Safety
+from xlalint.sources.layout import Layout
 from xlalint.sources.source import Source
 
 
@@ -64,11 +65,22 @@ def piece_of(text: str, span: Span) -> str:
     return b"\n".join(lines).decode()
 
 
+def logical_line(text: str, line: int) -> Span:
+    """The code of a logical line, as the findings know it: all statements on it, a header without its colon."""
+    code = Layout(text.replace("\r\n", "\n").replace("\r", "\n")).code_at(line)
+    return Span(code.line, code.column, code.end_line, code.end_column)
+
+
 def fixed(text: str, piece: str, kind: str, *arguments: str, nth: int = 0) -> str | None:
-    """The text after one edit at a piece of it, or None where the edit is refused; what comes out must parse."""
+    """The text after one edit at a piece of it, or None where the edit is refused; what comes out must parse.
+
+    The statement may be given exactly or by its logical line: the fix is the same.
+    """
     span, statement = find(text, piece, nth)
     edit = Edit(kind, span, "a fix", Safety.UNSAFE, arguments)
-    fix = text_edits(edit, Source("train.py", text, "utf-8"), statement)
+    source = Source("train.py", text, "utf-8")
+    fix = text_edits(edit, source, statement)
+    assert text_edits(edit, source, logical_line(text, span.line)) == fix
     if fix is None:
         return None
     merged = merge(text, [fix])

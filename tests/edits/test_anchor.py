@@ -8,7 +8,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from editing import find, piece_of, span_of, statements
+from editing import find, logical_line, piece_of, span_of, statements
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -68,14 +68,26 @@ def shown(text: str, at: Position) -> str:
         ("raise E(a) from b(c)\n", "b(c)"),
         ("x: T[a] = b\n", "T[a]"),
         ("global a\n", "global a"),
+        ("if a: b(c)\nelif d: e(f)\nelse: g(h)\n", "e(f)"),
+        ("if a: b(c)\nelif d: e(f)\nelse: g(h)\n", "g(h)"),
+        ("try: f(a)\nexcept E: g(b)\nfinally: h(c)\n", "f(a)"),
+        ("try: f(a)\nexcept E: g(b)\nfinally: h(c)\n", "g(b)"),
+        ("try: f(a)\nexcept E: g(b)\nfinally: h(c)\n", "h(c)"),
+        ("match a:\n  case 1: f(b)\n", "f(b)"),
+        ("for x in (\n  loader  # all: of it\n):  # go\n  step(x)\n", "for x in (\n  loader"),
+        ("for x in loader: step(x); log(x)\n", "for x in loader"),
+        ("async def f():\n  async for x in g(y): h(x)\n", "async for x in g(y)"),
+        ("while f(x): g(x); h(x)\n", "h(x)"),
+        ("if x: y = lambda: z(1)\n", "z(1)"),
     ],
 )
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_a_span_is_anchored_at_its_own_text(text: str, piece: str, newline: str) -> None:
     span, statement = find(text, piece)
-    at = anchored(text.replace("\n", newline), span, statement)
-    assert at is not None
-    assert shown(text, at) == piece
+    for around in (statement, logical_line(text, span.line)):
+        at = anchored(text.replace("\n", newline), span, around)
+        assert at is not None
+        assert shown(text, at) == piece
 
 
 @pytest.mark.parametrize(

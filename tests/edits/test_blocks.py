@@ -71,6 +71,20 @@ def test_nothing_is_added_that_the_file_does_not_import() -> None:
     assert fixed("import torch_xla.core as core\nfor x in y:\n    a()\n", "for x in y", *SYNC) is None
 
 
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        ('"""Doc."""\n\nimport os\nfrom a import (\n    b,\n)\n\n', "from a import (\n    b,\n)\nimport torch_xla\n\n"),
+        ("#!/usr/bin/env python\n# note\n", "# note\nimport torch_xla\n"),
+        ("from __future__ import annotations\n", "annotations\nimport torch_xla\n"),
+    ],
+)
+def test_the_import_that_a_statement_needs_is_added_with_it(head: str, expected: str) -> None:
+    result = fixed(f"{head}for x in y:\n    a()\n", "for x in y", *SYNC, "import torch_xla")
+    assert result is not None
+    assert result.endswith(f"{expected}for x in y:\n    a()\n    torch_xla.sync()\n")
+
+
 def test_a_result_is_kept_under_a_free_name() -> None:
     call = "xp.start_server(9012)"
     text = f"def run():\n    {call}  # profile\n    train()\n"

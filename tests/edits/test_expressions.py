@@ -32,7 +32,7 @@ def test_a_call_without_a_receiver_has_no_method_to_replace() -> None:
         ("print('t', a + b, sep='')\n", "a + b", "print('t', (a + b).shape, sep='')\n"),
         ("print((a + b))\n", "a + b", "print((a + b).shape)\n"),
         ("print(-x)\n", "-x", "print((-x).shape)\n"),
-        ("print(f'{x!r} and {t:>3}')\n", "t", "print(f'{x!r} and {t.shape:>3}')\n"),
+        ("print(f'{x!r} and {t:>3}')\n", "t", "print(f'{x!r} and {t.shape}')\n"),
     ],
 )
 def test_an_attribute_follows_what_it_is_taken_of(text: str, piece: str, expected: str) -> None:
@@ -71,25 +71,77 @@ def test_a_call_with_other_arguments_keeps_its_callee(call: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("imports", "offered"),
+    ("imports", "spelling"),
     [
-        ("import torch\n", True),
-        ("import os, torch\n", True),
-        ("import torch.nn.functional\n", True),
-        ("try:\n    import torch\nexcept ImportError:\n    pass\n", True),
-        ("import torch as th\n", False),
-        ("from torch import nn\n", False),
-        ("import torch.nn as nn\n", False),
-        ("import torchvision\n", False),
-        ("if TYPE_CHECKING:\n    import torch\n", False),
-        ("def setup():\n    import torch\n", False),
-        ("# import torch\n", False),
+        ("import torch\n", "torch.stack"),
+        ("import os, torch\n", "torch.stack"),
+        ("import torch.nn.functional\n", "torch.stack"),
+        ("try:\n    import torch\nexcept ImportError:\n    pass\n", "torch.stack"),
+        ("import torch as th\n", "th.stack"),
+        ("from torch import stack as pile, nn\n", "pile"),
+        ("from torch import nn\n", None),
+        ("import torch.nn as nn\n", None),
+        ("import torchvision\n", None),
+        ("if TYPE_CHECKING:\n    import torch\n", None),
+        ("def setup():\n    import torch\n", None),
+        ("# import torch\n", None),
     ],
 )
-def test_a_name_is_written_only_where_it_is_imported(imports: str, offered: bool) -> None:
-    text = f"{imports}x = torch_tensor([t, u])\n"
-    result = fixed(text, "torch_tensor([t, u])", "replace-callee", "torch.stack")
-    assert result == (f"{imports}x = torch.stack([t, u])\n" if offered else None)
+def test_a_name_is_written_as_the_file_imports_it(imports: str, spelling: str | None) -> None:
+    result = fixed(f"{imports}x = tensor([t, u])\n", "tensor([t, u])", "replace-callee", "torch.stack")
+    assert result == (None if spelling is None else f"{imports}x = {spelling}([t, u])\n")
+
+
+PROFILER = "torch_xla.debug.profiler"
+
+
+@pytest.mark.parametrize(
+    ("imports", "more", "spelling"),
+    [
+        (f"import {PROFILER} as xp\n", "", "xp.Trace"),
+        ("from torch_xla.debug import profiler\n", "", "profiler.Trace"),
+        (f"from {PROFILER} import StepTrace, Trace\n", "", "Trace"),
+        (f"import {PROFILER}\n", "", f"{PROFILER}.Trace"),
+        ('"""Doc."""\n\nimport os\nimport torch_xla\n', f"import {PROFILER}\n", f"{PROFILER}.Trace"),
+        ("import torch_xla.core.xla_model as xm\n", f"import {PROFILER}\n", f"{PROFILER}.Trace"),
+    ],
+)
+def test_a_module_below_the_package_is_imported_where_it_is_not(imports: str, more: str, spelling: str) -> None:
+    text = f"{imports}\nwith StepTrace('f'):\n    step()\n"
+    result = fixed(text, "StepTrace('f')", "replace-callee", f"{PROFILER}.Trace")
+    assert result == f"{imports}{more}\nwith {spelling}('f'):\n    step()\n"
+
+
+def test_the_part_that_an_argument_names_is_found_in_the_target() -> None:
+    for call, expected in (
+        ("print(a.x, x.sum(), f(x=1), x, sep='')", "print(a.x, x.sum(), f(x=1), x.shape, sep='')"),
+        ("print(f'{x.max()} {x:.3} {y:.3}')", "print(f'{x.max()} {x.shape} {y:.3}')"),
+        ("f'{x!r:>9}'", "f'{x.shape!r}'"),
+        ("str(x)", "str(x.shape)"),
+    ):
+        assert fixed(f"s = {call}\n", call, "append-attribute", "shape", "x") == f"s = {expected}\n"
+    for call in ("'%s %.3f' % (n, x)", "'x %s' % x", "'{:.3f}'.format(x)", "print(*x)", "print(x.sum())"):
+        assert fixed(f"s = {call}\n", call, "append-attribute", "shape", "x") is None
+    assert fixed("b = x[s.argmax()]\n", "x[s.argmax()]", "add-keyword", "keepdim", "True", "s.argmax()") == (
+        "b = x[s.argmax(keepdim=True)]\n"
+    )
+    assert fixed("print(x)\n", "print(x)", "append-attribute", "shape", "y") is None
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ('cast("cuda", dtype=d)', 'cast("xla", dtype=d)'),
+        ('cast(dtype=d, device_type="cuda")', 'cast(dtype=d, device_type="xla")'),
+        ("cast(dtype=d)", 'cast(dtype=d, device_type="xla")'),
+        ('cast(*parts, device_type=("cuda"))', 'cast(*parts, device_type="xla")'),
+        ('cast("xla")', None),
+        ("cast(**options)", None),
+    ],
+)
+def test_an_argument_is_set_at_its_place_or_by_its_name(call: str, expected: str | None) -> None:
+    result = fixed(f"with {call}:\n    f()\n", call, "set-argument", "0", "device_type", '"xla"')
+    assert result == (None if expected is None else f"with {expected}:\n    f()\n")
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,12 @@ def test_two_insertions_at_one_place_do_not_go_together() -> None:
     assert merge(TEXT, [one, two]).text == merge(TEXT, [two, one]).text == "a = f(x).a\nb = g(y)\n"
 
 
+def test_a_line_that_two_fixes_add_is_added_once() -> None:
+    one = fix((1, 9, 1, 9, "\nimport c"), (1, 1, 1, 2, "c"), title="one")
+    two = fix((1, 9, 1, 9, "\nimport c"), (2, 1, 2, 2, "d"), title="two")
+    assert apply_edits(TEXT, [two, one]) == "c = f(x)\nimport c\nd = g(y)\n"
+
+
 def test_the_same_fix_twice_counts_once() -> None:
     one = fix((1, 9, 1, 9, ".a"))
     assert merge(TEXT, [one, one]).applied == (one,)

@@ -46,8 +46,8 @@ class Anchors:
     def anchor(self, span: Span, statement: Span) -> Position | None:
         """Where ``span`` stands, or None where libcst does not see an expression there.
 
-        ``statement`` is the simple statement around it, or the header of the compound one from its keyword to the
-        end of its last expression. A span inside an f-string that has no exact place (Python before 3.12 guesses)
+        ``statement`` is the simple statement around it, or the header of the compound one; it may as well be the
+        code of a whole logical line. A span inside an f-string that has no exact place (Python before 3.12 guesses)
         gives the whole f-string.
         """
         target = self._lines.range(span)
@@ -76,6 +76,12 @@ class Anchors:
 def _exact(parsed: Parsed) -> Iterator[Range]:
     """The ranges that ``ast`` may give to the nodes of a statement."""
     yield parsed.where
+    if parsed.is_compound:
+        # A finding on a loop stands on its header, up to the end of what it iterates.
+        for node in parsed.ranges:
+            if isinstance(node, cst.BaseExpression | cst.WithItem):
+                yield Range(parsed.where.start, parsed.ranges[node].end)
+                yield Range(parsed.where.start, parsed.outer(node).end)
     for node, where in parsed.ranges.items():
         if isinstance(node, _ANCHORS):
             yield where

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import libcst as cst
 
 from xlalint.edits.coordinates import Lines, Point, Range, inserted, replaced
-from xlalint.edits.site import Site, binds
+from xlalint.edits.imports import binds, import_line
+from xlalint.edits.site import Site
 from xlalint.edits.statement import plain_tree
 from xlalint.facts.events import Span
 from xlalint.findings.model import TextEdit
@@ -26,10 +27,9 @@ class Placed(NamedTuple):
     owner: ast.AST
 
 
-def find_statement(site: Site) -> Placed | None:
-    """The statement of the site in the standard tree of the whole file, which alone knows its neighbours."""
+def find_statement(site: Site, start: Point) -> Placed | None:
+    """The statement that starts at a place, in the tree of the whole file, which alone knows its neighbours."""
     tree = plain_tree(site.source.text)
-    start = site.parsed.where.start
     owner: ast.AST | None = tree
     while owner is not None:
         inside: ast.AST | None = None
@@ -49,8 +49,10 @@ def find_statement(site: Site) -> Placed | None:
 
 def remove_statement(site: Site) -> list[TextEdit] | None:
     """``breakpoint()`` goes, with its line where it stands alone; an empty block gets a ``pass``."""
-    placed = find_statement(site)
-    if placed is None or not _is_whole(site, placed.node):
+    if site.small is None or not _is_whole(site, site.small):
+        return None
+    placed = find_statement(site, site.parsed.ranges[site.small].start)
+    if placed is None:
         return None
     where = _range(site.lines, placed.node)
     if len(placed.block) == 1 and not isinstance(placed.owner, ast.Module):
@@ -67,18 +69,31 @@ def remove_statement(site: Site) -> list[TextEdit] | None:
 
 
 def append_statement(site: Site) -> list[TextEdit] | None:
-    """A statement at the end of the body of the loop at the target, unless the body always leaves before."""
-    (text,) = site.arguments
-    placed = find_statement(site)
+    """A statement at the end of the body of the loop at the target, unless the body always leaves before.
+
+    A second argument is the import that the statement needs; without it, the file must have it already.
+    """
+    text, *needed = site.arguments
+    placed = find_statement(site, site.parsed.where.start)
     if placed is None or not isinstance(placed.node, ast.For | ast.AsyncFor | ast.While) or "\n" in text:
         return None
     dotted = re.match(r"[\w.]+(?=\()", text)
     last = placed.node.body[-1]
-    if (dotted is not None and not binds(site.source, dotted[0])) or isinstance(last, _LEAVES):
+    imported = dotted is None or binds(site.source, dotted[0])
+    if isinstance(last, _LEAVES) or not (imported or needed):
         return None
-    first = _range(site.lines, placed.node.body[0])
+    addition = _at_end(site, placed.node, text)
+    if addition is None or imported:
+        return addition
+    line = import_line(site.source, site.lines, needed[0])
+    return None if line is None else [line, *addition]
+
+
+def _at_end(site: Site, loop: ast.For | ast.AsyncFor | ast.While, text: str) -> list[TextEdit] | None:
+    last = loop.body[-1]
+    first = _range(site.lines, loop.body[0])
     end = _range(site.lines, last).end
-    if first.start.line == placed.node.lineno or site.lines.before(first.start).strip():
+    if first.start.line == loop.lineno or site.lines.before(first.start).strip():
         return [inserted(end, f"; {text}")]
     if not _COMMENT.match(site.lines.after(end)):
         return None
@@ -87,14 +102,11 @@ def append_statement(site: Site) -> list[TextEdit] | None:
 
 def assign_result(site: Site) -> list[TextEdit] | None:
     """``xp.start_server(9012)`` → ``server = xp.start_server(9012)``, where the name is still free in the file."""
-    statement = site.parsed.small_statement()
-    if not isinstance(statement, cst.Expr) or site.parsed.outer(statement.value) != site.parsed.where:
-        return None
-    if site.target not in (site.parsed.where, site.parsed.ranges[statement.value]):
+    if not isinstance(site.small, cst.Expr) or not _is_whole(site, site.small):
         return None
     if not _is_free(site, site.arguments[0]):
         return None
-    return [inserted(site.parsed.where.start, f"{site.arguments[0]} = ")]
+    return [inserted(site.parsed.ranges[site.small].start, f"{site.arguments[0]} = ")]
 
 
 def _is_free(site: Site, name: str) -> bool:
@@ -122,15 +134,9 @@ def _range(lines: Lines, node: ast.stmt) -> Range:
     return found or Range(start, start)
 
 
-def _is_whole(site: Site, node: ast.stmt) -> bool:
-    """Whether the target is a simple statement of its own, and not a part of one that does more."""
-    small = site.parsed.small_statement()
-    if small is None or isinstance(node, ast.FunctionDef | ast.ClassDef):
-        return False
-    if site.target == site.parsed.where:
-        return True
-    value = getattr(small, "value", None) if isinstance(node, ast.Expr) else None
-    return value is not None and site.parsed.ranges[value] == site.target
+def _is_whole(site: Site, small: cst.BaseSmallStatement) -> bool:
+    """Whether the target is the whole simple statement, and not a part of one that does more."""
+    return site.is_small() or (isinstance(small, cst.Expr) and site.parsed.ranges[small.value] == site.target)
 
 
 def _whole_lines(lines: Lines, where: Range) -> Range:

@@ -10,7 +10,8 @@ import libcst as cst
 
 from xlalint.edits.blocks import find_statement
 from xlalint.edits.coordinates import Range, replaced
-from xlalint.edits.site import Site, binds
+from xlalint.edits.imports import binds
+from xlalint.edits.site import Site
 from xlalint.edits.statement import Parsed, parse_block
 from xlalint.facts.events import Span
 from xlalint.findings.model import TextEdit
@@ -49,7 +50,7 @@ def branch_to_where(site: Site) -> list[TextEdit] | None:
             return _expression(site, around)
         if isinstance(around, cst.If) and around.test is node:
             return _statement(site)
-    return _statement(site) if site.target == site.parsed.where else None
+    return _statement(site) if site.target.start == site.parsed.where.start else None
 
 
 def _expression(site: Site, node: cst.IfExp) -> list[TextEdit] | None:
@@ -62,7 +63,7 @@ def _expression(site: Site, node: cst.IfExp) -> list[TextEdit] | None:
 
 
 def _statement(site: Site) -> list[TextEdit] | None:
-    placed = find_statement(site)
+    placed = find_statement(site, site.parsed.where.start)
     if placed is None or not isinstance(placed.node, ast.If) or site.lines.text(site.parsed.where).startswith("elif"):
         return None
     node = placed.node

@@ -7,9 +7,11 @@ import re
 import libcst as cst
 
 from xlalint.edits.coordinates import Point, Range, inserted, replaced
-from xlalint.edits.site import Site, binds
+from xlalint.edits.imports import binds, import_line, spelled
+from xlalint.edits.site import Site
 from xlalint.findings.model import TextEdit
 
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+")
 _NOTHING_MORE = re.compile(r"[ \t\f]*(#.*)?$")
 
 
@@ -29,36 +31,50 @@ def replace_callee(site: Site) -> list[TextEdit] | None:
     """
     call = site.call()
     callee, *count = site.arguments
-    if call is None or not binds(site.source, callee):
+    spelling = spelled(site.source, callee)
+    if call is None or spelling is None:
         return None
     if count and not (str(len(call.args)) == count[0] and all(_is_positional(arg) for arg in call.args)):
         return None
-    return [replaced(site.parsed.outer(call.func), callee)]
+    edits = [replaced(site.parsed.outer(call.func), spelling.text)]
+    if spelling.missing:
+        needed = import_line(site.source, site.lines, spelling.missing)
+        return None if needed is None else [needed, *edits]
+    return edits
 
 
 def add_keyword(site: Site) -> list[TextEdit] | None:
-    """``DataLoader(data)`` → ``DataLoader(data, drop_last=True)``."""
-    call = site.call()
-    name, value = site.arguments
-    if call is None or not binds(site.source, value) or _keyword(call, name) is not None:
+    """``DataLoader(data)`` → ``DataLoader(data, drop_last=True)``; a third argument names a call inside the target."""
+    name, value, *inside = site.arguments
+    call = site.call(*inside)
+    if call is None or not _can_write(site, value) or _keyword(call, name) is not None:
         return None
-    # `**options` may hold the keyword already.
-    if any(arg.star == "**" for arg in call.args) or _is_bare_generator(call):
-        return None
-    return _appended(site, call, f"{name}={value}")
+    return _appended_new(site, call, f"{name}={value}")
 
 
 def set_keyword(site: Site) -> list[TextEdit] | None:
     """``tokenizer(text, padding=True)`` → ``tokenizer(text, padding="max_length")``; added where it is missing."""
     call = site.call()
     name, value = site.arguments
-    if call is None or not binds(site.source, value):
+    if call is None or not _can_write(site, value):
         return None
     index = _keyword(call, name)
-    if index is None:
-        return add_keyword(site)
-    old = call.args[index].value
-    return None if site.text(old) == value else [replaced(site.parsed.outer(old), value)]
+    return add_keyword(site) if index is None else _with_value(site, call, index, value)
+
+
+def set_argument(site: Site) -> list[TextEdit] | None:
+    """``autocast("cuda")`` → ``autocast("xla")``: by keyword, or at its place, or added as a keyword."""
+    call = site.call()
+    place, name, value = site.arguments
+    if call is None or not place.isdecimal() or not _can_write(site, value):
+        return None
+    index = _keyword(call, name)
+    if index is not None:
+        return _with_value(site, call, index, value)
+    leading = call.args[: int(place) + 1]
+    if len(leading) > int(place) and all(_is_positional(arg) for arg in leading):
+        return _with_value(site, call, int(place), value)
+    return _appended_new(site, call, f"{name}={value}")
 
 
 def drop_keyword(site: Site) -> list[TextEdit] | None:
@@ -80,6 +96,22 @@ def drop_keyword(site: Site) -> list[TextEdit] | None:
         # A comment between the arguments stays; the comma before may stay too.
         gone = Range(start, ranges[comma].end if isinstance(comma, cst.Comma) else end)
     return [replaced(gone, "")]
+
+
+def _can_write(site: Site, value: str) -> bool:
+    return _DOTTED.fullmatch(value) is None or binds(site.source, value)
+
+
+def _with_value(site: Site, call: cst.Call, index: int, value: str) -> list[TextEdit] | None:
+    old = call.args[index].value
+    return None if site.text(old) == value else [replaced(site.parsed.outer(old), value)]
+
+
+def _appended_new(site: Site, call: cst.Call, keyword: str) -> list[TextEdit] | None:
+    # `**options` may hold it already; a generator without parentheses must stay alone.
+    if any(arg.star == "**" for arg in call.args) or _is_bare_generator(call):
+        return None
+    return _appended(site, call, keyword)
 
 
 def _is_positional(arg: cst.Arg) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import libcst as cst
 
-from xlalint.edits.coordinates import Range, inserted, replaced
-from xlalint.edits.site import Site, binds, is_primary
+from xlalint.edits.coordinates import Point, Range, inserted, replaced
+from xlalint.edits.imports import binds
+from xlalint.edits.site import Site, is_primary
 from xlalint.findings.model import TextEdit
 
 _NOT_AN_INDEX = (
@@ -32,16 +33,21 @@ _NOT_A_FILL = (
 
 
 def append_attribute(site: Site) -> list[TextEdit] | None:
-    """``print(t)`` → ``print(t.shape)``."""
+    """``print(t)`` → ``print(t.shape)``; a second argument is the text of the expression inside the target."""
+    name, *inside = site.arguments
     node = site.parsed.expression(site.target)
-    return None if node is None else _followed(site, node, f".{site.arguments[0]}")
+    if inside:
+        node = next((shown for shown in site.expressions(inside[0]) if _is_shown(site, shown)), None)
+    if node is None:
+        return None
+    return [*_followed(site, node, f".{name}"), *_without_format(site, node)]
 
 
 def append_call(site: Site) -> list[TextEdit] | None:
     """``h = f(x)`` → ``h = f(x).detach()``; the target is the assignment or an expression."""
-    node: cst.BaseExpression | None = site.parsed.expression(site.target)
-    if site.target == site.parsed.where and (statement := site.parsed.small_statement()) is not None:
-        node = _assigned(statement)
+    node = site.parsed.expression(site.target)
+    if site.small is not None and site.is_small() and not isinstance(site.small, cst.Expr):
+        node = _assigned(site.small)
     if node is None or isinstance(node, cst.Tuple | cst.List):
         return None
     return _followed(site, node, f".{site.arguments[0]}()")
@@ -82,13 +88,13 @@ def mask_sum_to_where(site: Site) -> list[TextEdit] | None:
 
 def mask_assign_to_fill(site: Site) -> list[TextEdit] | None:
     """``x[m] = v`` → ``x.masked_fill_(m, v)``; the argument, if any, is the number of dimensions that m lacks."""
-    statement = site.parsed.small_statement()
+    statement = site.small
     if not isinstance(statement, cst.Assign) or len(statement.targets) != 1:
         return None
     target, value = statement.targets[0].target, statement.value
     if not isinstance(target, cst.Subscript) or isinstance(value, _NOT_A_FILL):
         return None
-    if site.target not in (site.parsed.where, site.parsed.ranges[target]):
+    if not site.is_small() and site.target != site.parsed.ranges[target]:
         return None
     mask = _only_index(target)
     if mask is None or target.lpar or _loses_comment(site, statement):
@@ -96,7 +102,7 @@ def mask_assign_to_fill(site: Site) -> list[TextEdit] | None:
     missing = int(site.arguments[0]) if site.arguments and site.arguments[0].isdecimal() else 0
     index = f"{site.receiver(mask)}[{', '.join(['...', *['None'] * missing])}]" if missing else site.outer_text(mask)
     new = f"{site.receiver(target.value)}.masked_fill_({index}, {site.outer_text(value)})"
-    return [replaced(site.parsed.where, new)]
+    return [replaced(site.parsed.ranges[statement], new)]
 
 
 def index_to_tensor(site: Site) -> list[TextEdit] | None:
@@ -117,6 +123,35 @@ def index_to_tensor(site: Site) -> list[TextEdit] | None:
         replaced(site.parsed.outer(index), new),
         inserted(site.parsed.ranges[node].end, ".squeeze(0)"),
     ]
+
+
+def _is_shown(site: Site, node: cst.BaseExpression) -> bool:
+    """Whether a value stands as it is in a call or in an f-string.
+
+    In ``print(x.sum(), x)`` that is the second one. A format that stands apart from the value may not fit another.
+    """
+    parent = site.parsed.parents.get(node)
+    if isinstance(parent, cst.FormattedStringExpression):
+        return True
+    call = None if parent is None else site.parsed.parents.get(parent)
+    if not isinstance(parent, cst.Arg) or not isinstance(call, cst.Call) or parent.star:
+        return False
+    return not (isinstance(call.func, cst.Attribute) and call.func.attr.value == "format")
+
+
+def _without_format(site: Site, node: cst.BaseExpression) -> list[TextEdit]:
+    """The format of a number fits no shape."""
+    field = site.parsed.parents.get(node)
+    if not isinstance(field, cst.FormattedStringExpression) or not field.format_spec:
+        return []
+    start, (line, column) = site.parsed.outer(node).end, site.parsed.ranges[field].end
+    between = site.lines.text(Range(start, Point(line, column - 1)))
+    kept, _, _ = between.partition(":")
+    return (
+        []
+        if "\n" in kept
+        else [replaced(Range(Point(start.line, start.column + len(kept)), Point(line, column - 1)), "")]
+    )
 
 
 def _followed(site: Site, node: cst.BaseExpression, text: str) -> list[TextEdit]:

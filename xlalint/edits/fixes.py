@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from xlalint.edits.blocks import append_statement, assign_result, remove_statement
 from xlalint.edits.branches import branch_to_where
-from xlalint.edits.calls import add_keyword, drop_keyword, replace_callee, replace_method, set_keyword
+from xlalint.edits.calls import add_keyword, drop_keyword, replace_callee, replace_method, set_argument, set_keyword
 from xlalint.edits.coordinates import Lines
 from xlalint.edits.expressions import (
     append_attribute,
@@ -39,10 +39,10 @@ class _Kind(NamedTuple):
 
 
 KINDS: Mapping[str, _Kind] = {
-    "add-keyword": _Kind(add_keyword, 2, 2),
-    "append-attribute": _Kind(append_attribute, 1, 1),
+    "add-keyword": _Kind(add_keyword, 2, 3),
+    "append-attribute": _Kind(append_attribute, 1, 2),
     "append-call": _Kind(append_call, 1, 1),
-    "append-statement": _Kind(append_statement, 1, 1),
+    "append-statement": _Kind(append_statement, 1, 2),
     "assign-result": _Kind(assign_result, 1, 1),
     "boolean-to-logical": _Kind(boolean_to_logical),
     "branch-to-where": _Kind(branch_to_where),
@@ -54,6 +54,7 @@ KINDS: Mapping[str, _Kind] = {
     "remove-statement": _Kind(remove_statement),
     "replace-callee": _Kind(replace_callee, 1, 2),
     "replace-method": _Kind(replace_method, 1, 1),
+    "set-argument": _Kind(set_argument, 3, 3),
     "set-keyword": _Kind(set_keyword, 2, 2),
 }
 """All edits by name. A rule that names another one has a bug, which the test of the rules shows."""
@@ -62,8 +63,8 @@ KINDS: Mapping[str, _Kind] = {
 def text_edits(edit: Edit, source: Source, statement: Span) -> Fix | None:
     """The fix as text, or None where the code has not the form that the edit needs.
 
-    ``statement`` is the simple statement around ``edit.span``, or the header of the compound one, as for
-    ``Anchors.anchor``. New lines are written as the file writes them.
+    ``statement`` is the statement around ``edit.span`` as for ``Anchors.anchor``. New lines are written as the file
+    writes them.
     """
     kind = KINDS.get(edit.kind)
     lines = Lines(source.lines())

@@ -24,13 +24,18 @@ class Merged(msgspec.Struct, frozen=True):
 
 
 class _Patch(NamedTuple):
-    """An edit by offsets. An insertion at the start of a replaced range comes before it."""
+    """An edit by offsets. An insertion at the start of a replaced range comes before it.
+
+    Two fixes may add the same line, such as an import: it is added once.
+    """
 
     start: int
     end: int
     content: str
 
     def clashes(self, other: _Patch) -> bool:
+        if self == other and self.start == self.end and self.content.strip("\r\n") != self.content:
+            return False
         if self.start == self.end == other.start == other.end:
             return True
         return self.start < other.end and other.start < self.end
@@ -58,7 +63,7 @@ def merge(text: str, fixes: Iterable[Fix]) -> Merged:
         else:
             taken += patches
             applied.append(fix)
-    return Merged(_patched(text, sorted(taken)), tuple(applied), tuple(refused))
+    return Merged(_patched(text, sorted(set(taken))), tuple(applied), tuple(refused))
 
 
 def preview(path: str, before: str, after: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import libcst as cst
 
@@ -25,7 +25,6 @@ _PRIMARY = (
     cst.Set,
     cst.SetComp,
 )
-_GUARDS = ("if", "elif", "else", "try", "except", "with")
 
 
 @dataclass(frozen=True)
@@ -49,10 +48,35 @@ class Site:
         """The text of a node such that a dot or a bracket may follow."""
         return self.outer_text(node) if is_primary(node) else f"({self.outer_text(node)})"
 
-    def call(self) -> cst.Call | None:
-        """The call at the target."""
-        node = self.parsed.expression(self.target)
-        return node if isinstance(node, cst.Call) else None
+    def expressions(self, inside: str) -> list[cst.BaseExpression]:
+        """The expressions in the target that have the text ``inside``, in the order of the text."""
+        ranges = self.parsed.ranges
+        around = (node for node, where in ranges.items() if self.target.contains(where))
+        nodes = (node for node in around if isinstance(node, cst.BaseExpression) and not self._is_label(node))
+        return sorted((node for node in nodes if self.text(node) == inside), key=lambda node: ranges[node])
+
+    def _is_label(self, node: cst.BaseExpression) -> bool:
+        """Whether a name is none of a value, but that of an attribute or a keyword."""
+        parent = self.parsed.parents.get(node)
+        return (isinstance(parent, cst.Attribute) and parent.attr is node) or (
+            isinstance(parent, cst.Arg) and parent.keyword is node
+        )
+
+    def call(self, inside: str = "") -> cst.Call | None:
+        """The call at the target, or the first one in it that has the text ``inside``."""
+        nodes = self.expressions(inside) if inside else [self.parsed.expression(self.target)]
+        return next((node for node in nodes if isinstance(node, cst.Call)), None)
+
+    @cached_property
+    def small(self) -> cst.BaseSmallStatement | None:
+        """The simple statement around the target: one of several on its line, or the body of a short ``if``."""
+        ranges = self.parsed.ranges
+        around = [n for n in ranges if isinstance(n, cst.BaseSmallStatement) and ranges[n].contains(self.target)]
+        return max(around, key=lambda node: ranges[node].start, default=None)
+
+    def is_small(self) -> bool:
+        """Whether the target is a simple statement as a whole."""
+        return self.small is not None and self.parsed.ranges[self.small] == self.target
 
 
 Maker = Callable[[Site], list[TextEdit] | None]
@@ -62,23 +86,3 @@ Maker = Callable[[Site], list[TextEdit] | None]
 def is_primary(node: cst.BaseExpression) -> bool:
     """Whether a dot may follow the node as it stands."""
     return isinstance(node, _PRIMARY) or bool(node.lpar)
-
-
-def binds(source: Source, dotted: str) -> bool:
-    """Whether the file imports the root of a dotted name at its top level; a name without dots is a builtin."""
-    root, dot, _ = dotted.partition(".")
-    if not dot:
-        return True
-    name = re.escape(root)
-    statement = re.compile(rf"import\s+(?:[^#;]*,\s*)?{name}(?:\.[\w.]+)?\s*(?:[,;#]|$)")
-    opener = ""
-    for line in source.lines():
-        if line[:1] not in ("", " ", "\t", "#", ")"):
-            opener = line
-        if root in line and statement.match(line.strip()) and (line is opener or _runs_on_import(opener)):
-            return True
-    return False
-
-
-def _runs_on_import(opener: str) -> bool:
-    return opener.startswith(_GUARDS) and "TYPE_CHECKING" not in opener

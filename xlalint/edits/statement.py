@@ -29,24 +29,25 @@ UNCHECKED = 1_000
 DEEPEST = 200
 """Levels of the tree; the position provider recurses some four Python frames a level."""
 
-BODY = ": pass"
-HEADERS: Mapping[str, tuple[str, str]] = {
-    "if": ("", BODY),
-    "while": ("", BODY),
-    "for": ("", BODY),
-    "with": ("", BODY),
-    "async": ("", BODY),
-    "def": ("", BODY),
-    "class": ("", BODY),
-    "match": ("", ":\n case _: pass"),
-    "case": ("match _:\n ", BODY),
-    "elif": ("if _: pass\n", BODY),
-    "else": ("if _: pass\n", BODY),
-    "except": ("try: pass\n", BODY),
-    "@": ("", "\ndef _(): pass"),
-}
-"""What makes a module of a header: the text before it, and the text in place of its colon and its body."""
 
+class _Surroundings(NamedTuple):
+    """What makes a module of the code of a compound statement: of a header (with a body) or of one on one line."""
+
+    before: str = ""
+    body: str = ": pass"
+    after: str = ""
+
+
+_HEADERS: Mapping[str, _Surroundings] = {
+    **dict.fromkeys(("if", "while", "for", "with", "async", "def", "class"), _Surroundings()),
+    **dict.fromkeys(("elif", "else"), _Surroundings(before="if _: pass\n")),
+    **dict.fromkeys(("except", "finally"), _Surroundings(before="try: pass\n")),
+    "try": _Surroundings(after="\nfinally: pass"),
+    "match": _Surroundings(body=":\n case _: pass"),
+    "case": _Surroundings(before="match _:\n "),
+    "@": _Surroundings(body="\ndef _(): pass"),
+}
+_CLOSING = re.compile(r"((?:[\s)\]},\\]|#[^\n]*\n)*):")
 _WORD = re.compile(r"@|\w+")
 
 
@@ -77,6 +78,12 @@ class Parsed:
             found.setdefault(where, []).append(node)
         return found
 
+    @property
+    def is_compound(self) -> bool:
+        return bool(self.frame.before or self.frame.after) or not isinstance(
+            self.module.body[0], cst.SimpleStatementLine
+        )
+
     @cached_property
     def parents(self) -> Mapping[cst.CSTNode, cst.CSTNode]:
         parents: dict[cst.CSTNode, cst.CSTNode] = {}
@@ -91,12 +98,6 @@ class Parsed:
     def expression(self, where: Range) -> cst.BaseExpression | None:
         """The expression with exactly this range."""
         return next((node for node in self.by_range.get(where, ()) if isinstance(node, cst.BaseExpression)), None)
-
-    def small_statement(self) -> cst.BaseSmallStatement | None:
-        """The simple statement that this is."""
-        return next(
-            (node for node in self.by_range.get(self.where, ()) if isinstance(node, cst.BaseSmallStatement)), None
-        )
 
     def outer(self, node: cst.CSTNode) -> Range:
         """The range of a node with the parentheses around it."""
@@ -116,7 +117,8 @@ class Parsed:
 def parse_statement(lines: Lines, where: Range) -> Parsed | None:
     """The statement at a range, or None where libcst can't read it or it is too deep.
 
-    A compound statement is given by its header, from its keyword to the end of its last expression.
+    A compound statement is given by its header, from its keyword to the end of its last expression or to its colon,
+    or whole if it stands on one line. Several simple statements on one line may be given together.
     """
     for frame in _frames(lines, where):
         if _too_deep(frame):
@@ -137,39 +139,32 @@ def _frames(lines: Lines, where: Range) -> Iterator[Frame]:
     text = lines.text(where)
     match = _WORD.match(text)
     word = match[0] if match else ""
-    # `match`, `case` are names too, and mostly so.
-    if word not in HEADERS or word in ("match", "case"):
+    around = _HEADERS.get(word)
+    # `match` and `case` are names too, and mostly so.
+    if around is None or word in ("match", "case"):
         yield Frame("", text, "")
-    if word not in HEADERS:
+    if around is None:
         return
-    before, after = HEADERS[word]
     if word == "@":
-        yield Frame(before, text, after)
+        yield Frame("", text, around.body)
         return
     for gap in _gaps_before_colon(lines, where.end):
-        yield Frame(before, text + gap, after)
+        yield Frame(around.before, text + gap, around.body + around.after)
+    yield Frame(around.before, text, around.after)
     block = _block_frame(lines, where)
     if block is not None:
         yield block
 
 
 def _gaps_before_colon(lines: Lines, end: Point) -> Iterator[str]:
-    """What may stand between the last expression of a header and its colon: parentheses, a name, a comment."""
-    gap = ""
-    rest = lines.after(end)
-    colons = 0
-    for number in range(end.line, min(end.line + 20, len(lines)) + 1):
-        if number > end.line:
-            gap, rest = f"{gap}\n", lines.line(number)
-        while ":" in rest:
-            head, rest = rest.split(":", 1)
-            yield gap + head
-            gap = f"{gap}{head}:"
-            colons += 1
-            # More of them stand in a comment; the first few tell.
-            if colons == 4:
-                return
-        gap += rest
+    """What may stand between the end of a header's code and its colon: parentheses, comments, a name."""
+    after = lines.after(end)
+    for colon in list(re.finditer(":", after))[:4]:
+        yield after[: colon.start()]
+    last = min(end.line + 20, len(lines))
+    closing = _CLOSING.match(lines.text(Range(end, lines.line_end(last))))
+    if closing is not None and "\n" in closing[1]:
+        yield closing[1]
 
 
 def _block_frame(lines: Lines, where: Range) -> Frame | None:
