@@ -5,6 +5,8 @@ from __future__ import annotations
 from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
+from xlalint.facts.lengths import longest_rows
+from xlalint.facts.numbers import holds_longest
 from xlalint.program import ir
 
 Arguments = list[d.Value]
@@ -48,6 +50,18 @@ def check_padding(frame: Frame, name: str, arguments: Arguments, keywords: Keywo
         )
 
 
+ARRAYS = {"zeros": 0, "ones": 0, "empty": 0, "full": 0, "pad": 1}
+"""numpy's makers of a batch, by the position of the size that decides its length."""
+
+
+def check_filled_array(frame: Frame, last: str, arguments: Arguments, node: ir.Call) -> None:
+    """A batch made by numpy, as long as its longest row."""
+    position = ARRAYS.get(last)
+    rows = last in ("array", "asarray", "stack") and bool(arguments) and longest_rows(arguments[0])
+    if rows or (position is not None and holds_longest(arguments[position : position + 1])):
+        frame.emit(Effect.PADDED_TO_LONGEST, node.at, d.NONE, f"numpy.{last}", None, certainty=1)
+
+
 def pads_to_longest(keywords: Keywords, implicit: bool) -> bool:
     """Whether a tokenizer's or collator's arguments say so; ``implicit`` where padding is the default."""
     if "**" in keywords:
@@ -70,15 +84,18 @@ def check_padding_call(frame: Frame, name: str, arguments: Arguments, keywords: 
         )
 
 
-def check_collator(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> None:
-    if len(arguments) > 1:
-        keywords = {"padding": arguments[1], **keywords}
-    if pads_to_longest(keywords, True):
+LIMITS = ("max_length", "pad_to_multiple_of", "max_seq_length", "pad_to_length")
+
+
+def check_collator(
+    frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call, padding: int | None, certainty: int
+) -> None:
+    """The constructor of a collator that pads; ``padding`` is the position of the argument that says how."""
+    if padding is not None and len(arguments) > padding:
+        keywords = {"padding": arguments[padding], **keywords}
+    limited = certainty < 2 and any(keywords.get(name, d.NONE) is not d.NONE for name in LIMITS)
+    if pads_to_longest(keywords, True) and not limited:
+        operand = node.arguments[0] if node.arguments else None
         frame.emit(
-            Effect.PADDED_TO_LONGEST,
-            node.at,
-            d.NONE,
-            "collator",
-            node.arguments[0] if node.arguments else None,
-            form="constructor",
+            Effect.PADDED_TO_LONGEST, node.at, d.NONE, "collator", operand, certainty=certainty, form="constructor"
         )

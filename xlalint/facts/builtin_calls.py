@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xlalint.facts import domain as d
-from xlalint.facts import narrowing, objects
+from xlalint.facts import lengths, narrowing, objects
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.textual import printed, read_by_text, shown_tensor
@@ -56,7 +56,10 @@ def number(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, no
     known = d.tensor_of(value)
     if known is not None and known.live and d.surely_tensor(value):
         frame.emit(Effect.SCALAR_READ, node.at, value, name, argument_node(node))
-        return d.host(name if name != "complex" else "float", paid=True)
+        longest = d.LONGEST if name == "int" and lengths.largest_item(argument_node(node)) else None
+        return d.host(name if name != "complex" else "float", varies=longest, paid=True)
+    if name == "int" and lengths.largest_item(argument_node(node)):
+        return d.host("int", varies=d.LONGEST)
     if type(value) is d.Host:
         if name == "int" and type(value.constant) is int:
             return value
@@ -66,6 +69,9 @@ def number(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, no
 
 def largest(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     if len(arguments) > 1:
+        length = lengths.largest_of(name, arguments, frame.loop_key() is not None)
+        if length is not None:
+            return length
         tensors = [v for v in arguments if type(v) is d.Tensor]
         live = next((t for t in tensors if t.live), None)
         if live is not None:
@@ -75,6 +81,9 @@ def largest(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, n
             return d.joins(arguments) if len(tensors) == len(arguments) else tensors[0].but(dtype=None)
         return d.joins(arguments) if all(type(v) is d.Host for v in arguments) else d.UNKNOWN
     value = first(arguments)
+    longest = lengths.longest_of(value, argument_node(node)) if name == "max" else None
+    if longest is not None:
+        return longest
     if type(value) is d.Sequence:
         element = value.element
         known = d.tensor_of(element)
@@ -255,7 +264,10 @@ def mapped(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, no
     if len(arguments) < 2:
         return d.UNKNOWN
     elements = [objects.element_of(frame, value) for value in arguments[1:]]
-    return d.sequence("list", None, call(frame, arguments[0], elements, {}, node))
+    element = call(frame, arguments[0], elements, {}, node)
+    if type(node.arguments[0]) is ir.Name and node.arguments[0].name == "len":
+        element = d.host("int", varies=d.ROW)
+    return d.sequence("list", None, element)
 
 
 def next_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:

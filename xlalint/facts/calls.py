@@ -94,7 +94,7 @@ def holds_live_tensor(value: d.Value) -> bool:
     if type(value) is d.Sequence:
         value = value.element
     known = d.tensor_of(d.as_operand(value))
-    return known is not None and known.live and known.certainty > 0
+    return known is not None and known.live
 
 
 def call_function(frame: Frame, callee: d.Function, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:

@@ -7,6 +7,7 @@ from xlalint.facts import operators
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.narrowing import narrow
+from xlalint.knowledge.tables import guards
 from xlalint.program import ir
 
 __all__ = ["evaluate_boolean", "evaluate_compare", "narrow", "test"]
@@ -110,11 +111,31 @@ def evaluate_compare(frame: Frame, node: ir.Compare) -> d.Value:
     chained = len(node.operators) > 1
     for operator, operand in zip(node.operators, node.rights):
         right = frame.evaluate(operand)
-        result = compared(frame, node, operator, left, right)
+        settled = None if chained else settled_on_xla(node.left, left, operator, right)
+        result = compared(frame, node, operator, left, right) if settled is None else d.constant(settled)
         if chained and read_as_truth(result):
             frame.emit(Effect.BOOLEAN_OPERATOR, node.at, result, "chained comparison", node.left)
         left = right
     return result
+
+
+def settled_on_xla(node: ir.Expr, left: d.Value, operator: str, right: d.Value) -> bool | None:
+    """``device.type == "cuda"`` of a device that is not known to be another than XLA."""
+    if type(node) is not ir.Attribute or node.name != "type" or (type(left) is d.Host and left.known):
+        return None
+    holder = node.value
+    name = holder.name if type(holder) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
+    if "device" not in name or operator not in ("eq", "ne", "in", "not-in"):
+        return None
+    parts = right.elements if type(right) is d.Sequence else (right,)
+    table = guards().compare
+    outcomes = {
+        table.get(f"device.type={part.constant}") if type(part) is d.Host and part.known else None
+        for part in parts or (d.UNKNOWN,)
+    }
+    if None in outcomes:
+        return None
+    return (True in outcomes) == (operator in ("eq", "in"))
 
 
 def compared(frame: Frame, node: ir.Compare, operator: str, a: d.Value, b: d.Value) -> d.Value:

@@ -6,6 +6,7 @@ from xlalint.facts import domain as d
 from xlalint.facts import objects, torch_modules
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
+from xlalint.facts.lengths import largest_item, row_length
 from xlalint.facts.textual import logged, shown_tensor
 from xlalint.facts.training import LEVELS, READING_MAPS, READING_WRITERS, write
 from xlalint.facts.training import call_module_method as module_method
@@ -44,6 +45,8 @@ def call_sequence(frame: Frame, receiver: d.Sequence, name: str, arguments: Argu
         added = arguments[-1] if arguments else d.UNKNOWN
         if name == "extend":
             added = objects.element_of(frame, added)
+        elif node.arguments:
+            added = row_length(added, node.arguments[-1])
         empty = receiver.elements == ()
         keep(frame, node, d.sequence(receiver.kind, None, added if empty else d.join(receiver.element, added)))
         return d.NONE
@@ -163,9 +166,7 @@ def call_object_method(
         register(frame, arguments[0], arguments[1], name)
         return d.NONE
     if name == "add_state":
-        default = arguments[1] if len(arguments) > 1 else keywords.get("default", d.UNKNOWN)
-        register(frame, arguments[0] if arguments else keywords.get("name", d.UNKNOWN), state(default), name)
-        return d.NONE
+        return add_state(frame, arguments, keywords)
     if name == "_gradient_checkpointing_func" and arguments:
         from xlalint.facts.calls import call
 
@@ -179,6 +180,13 @@ def call_object_method(
         frame.sign("backward", node.at)
         return d.NONE
     return d.UNKNOWN
+
+
+def add_state(frame: Frame, arguments: Arguments, keywords: Keywords) -> d.Value:
+    """A metric's state lives where the metric lives."""
+    default = arguments[1] if len(arguments) > 1 else keywords.get("default", d.UNKNOWN)
+    register(frame, arguments[0] if arguments else keywords.get("name", d.UNKNOWN), state(default), "add_state")
+    return d.NONE
 
 
 def register(frame: Frame, key: d.Value, value: d.Value, name: str) -> None:
@@ -246,10 +254,14 @@ def call_unknown_method(
         return d.ANY_HOST
     if name == "item" and not arguments and not host_spelling(holder):
         frame.emit(Effect.SCALAR_READ, node.at, d.tensor(certainty=0), "item", holder, certainty=0)
-        return d.PAID
+        return d.host("int", varies=d.LONGEST, paid=True) if largest_item(holder) else d.PAID
     if name == "cpu" and not arguments and not host_spelling(holder):
         frame.emit(Effect.COPY_TO_HOST, node.at, d.tensor(certainty=0), "cpu", holder, certainty=0)
         return d.tensor(d.HOST, certainty=0)
+    if name.startswith("new") and (name in NEW_TENSORS or (name == "new" and are_sizes(arguments))):
+        from xlalint.facts.torch_methods import new_factory
+
+        return new_factory(frame, d.tensor(None, certainty=1), name, arguments, keywords, node)
     if name in ("train", "eval") and not keywords and len(arguments) < 2 and text:
         frame.emit(Effect.MODE_SWITCH, node.at, d.NONE, name, holder, certainty=1)
         return receiver
@@ -265,6 +277,13 @@ def call_unknown_method(
     from xlalint.facts.calls import call_unknown
 
     return call_unknown(frame, arguments, keywords, node)
+
+
+NEW_TENSORS = frozenset({"new_zeros", "new_ones", "new_full", "new_empty", "new_tensor"})
+
+
+def are_sizes(arguments: Arguments) -> bool:
+    return len(arguments) > 1 and all(type(v) is d.Host and v.type == "int" for v in arguments)
 
 
 WRITER_NAMES = frozenset(

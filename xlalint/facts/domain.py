@@ -391,7 +391,7 @@ def _join(a: Value, b: Value) -> Value:
         if kind is Mapping:
             return join_mappings(a, b)  # type: ignore[arg-type]
         if kind is Module and a.name == b.name:  # type: ignore[attr-defined]
-            return module(a.name, join_maybe(a.elements, b.elements), a.costs or b.costs)  # type: ignore[attr-defined]
+            return module(a.name, join_maybe(a.elements, b.elements), join_costs(a.costs, b.costs))  # type: ignore[attr-defined]
         if kind is Role and a.role == b.role:  # type: ignore[attr-defined]
             return role(a.role, join_maybe(a.element, b.element), None)  # type: ignore[attr-defined]
         if kind is Record and a.ir is b.ir:  # type: ignore[attr-defined]
@@ -424,13 +424,19 @@ def joins(values: Iterable[Value]) -> Value:
     return UNKNOWN if result is None else result
 
 
-def join_sequences(a: Sequence, b: Sequence) -> Value:
+def join_costs(a: str | None, b: str | None) -> str | None:
+    return min(a, b) if a is not None and b is not None else a or b
+
+
+def join_sequences(a: Sequence, b: Sequence) -> Sequence:
     kind = a.kind if a.kind == b.kind else "list"
-    if a.elements is not None and b.elements is not None:
-        if len(a.elements) == len(b.elements):
-            return sequence(kind, [join(x, y) for x, y in zip(a.elements, b.elements)])
-        if not a.elements or not b.elements:
-            return sequence(kind, None, (b if not a.elements else a).element)
+    if a.elements == () or b.elements == ():
+        other = b if a.elements == () else a
+        if other.elements == ():
+            return sequence(kind, ())
+        return sequence(kind, None, other.element)
+    if a.elements is not None and b.elements is not None and len(a.elements) == len(b.elements):
+        return sequence(kind, [join(x, y) for x, y in zip(a.elements, b.elements, strict=True)])
     return sequence(kind, None, join(a.element, b.element))
 
 

@@ -298,16 +298,29 @@ class Engine:
     def written(self, cls: ir.ClassIR, name: str, depth: Depth) -> list[d.Value]:
         """What the methods of one class leave in an attribute. Those that also read it start from what the others
         leave there, so that ``self.x = self.x.to(device)`` keeps what is known of it."""
-        names = dict.fromkeys((*cls.assigned_in.get(name, ()), *cls.assigned_in.get("*", ())))
+        assigning = cls.assigned_in.get(name, ())
+        names = dict.fromkeys((*assigning, *cls.assigned_in.get("*", ())))
         methods = [cls.methods[method] for method in names if method in cls.methods]
         updating = [m for m in methods if name in m.uses.get("self", ()) and m.name != "__init__"]
         values: list[d.Value] = []
         for method in methods:
             if method not in updating:
                 self.collect(method, name, None, depth, values)
+        registered = [value for value in self.registered(cls, name, assigning, depth) if value is not d.UNKNOWN]
+        if registered:
+            # A buffer or a state stays what it was registered as, whatever is assigned to it.
+            values = [value for value in values if value is not d.UNKNOWN]
         seed = (name, d.joins(values)) if values else None
         for method in updating:
             self.collect(method, name, seed, depth, values)
+        return [value for value in values if value is not d.UNKNOWN] if registered else values
+
+    def registered(self, cls: ir.ClassIR, name: str, assigning: tuple[str, ...], depth: Depth) -> list[d.Value]:
+        """What ``register_buffer``, ``add_state`` and the like put into an attribute."""
+        values: list[d.Value] = []
+        for method in cls.assigned_in.get("*", ()):
+            if method in cls.methods and method not in assigning:
+                self.collect(cls.methods[method], name, None, depth, values)
         return values
 
     def collect(

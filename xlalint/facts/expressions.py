@@ -10,6 +10,7 @@ from xlalint.facts import domain as d
 from xlalint.facts.devices import in_place_of
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
+from xlalint.facts.lengths import row_length
 from xlalint.facts.names import lookup
 from xlalint.program import ir
 
@@ -168,7 +169,7 @@ def evaluate_comprehension(frame: Frame, node: ir.Comprehension) -> d.Value:
             frame.evaluate(node.key)
             result: d.Value = d.mapping((), frame.evaluate(node.element))
         else:
-            element = frame.evaluate(node.element)
+            element = row_length(frame.evaluate(node.element), node.element)
             exact = unrolled(frame, node, iterated[0], element)
             result = d.sequence("list", exact) if exact is not None else d.sequence("list", None, element)
     frame.environment = before

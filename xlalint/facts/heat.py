@@ -81,6 +81,20 @@ class HeatMap:
             if kind == "step"
         }
         self.spread()
+        self.restarting = {
+            (key[0], key[1], unpack(loop[1])[0])
+            for key, loops in self.loops.items()
+            for loop, kind in loops.items()
+            if kind == "step" and self.starts_again(self.functions[key], loop)
+        }
+
+    def starts_again(self, function: FunctionFacts, loop: RegionKey) -> bool:
+        """A ``range`` inside an outer loop: its numbers are the same each time."""
+        region = function.regions[loop]
+        if region.over != "counter":
+            return False
+        pace = self.of_region(function, region.parent)
+        return loop_of(function, region.parent) is not None or (pace.heat >= Heat.EPOCH and not pace.assumed)
 
     # What a call of a function does
 

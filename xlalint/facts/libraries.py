@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from xlalint.facts import construction, containers, objects, torch_modules, training
 from xlalint.facts import domain as d
-from xlalint.facts.bucketing import check_collator, check_padding_call
+from xlalint.facts.bucketing import check_collator, check_filled_array, check_padding_call
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
+from xlalint.facts.lengths import longest_of
 from xlalint.facts.profiling import note_profiler
 from xlalint.facts.restrictions import check_restrictions
 from xlalint.facts.textual import logged
@@ -78,8 +79,8 @@ def call_torch_library(
         return d.role("writer")
     if rest.startswith("hub."):
         return d.module("?")
-    if rest.startswith("distributions."):
-        return d.UNKNOWN
+    if rest.startswith("distributions.") and last[:1].isupper():
+        return training.make_distribution(last, [*arguments, *keywords.values()])
     return None if name.startswith("torch.") else d.UNKNOWN
 
 
@@ -102,8 +103,10 @@ def call_framework_row(
         return call_closure(frame, arguments, keywords, node)
     if table.get("moves", name) is not None and arguments:
         return training.moved(arguments[0], d.XLA)
-    if table.get("collator", name) is not None:
-        check_collator(frame, name, arguments, keywords, node)
+    collator = table.get("collator", name)
+    if collator is not None:
+        if collator.startswith("pads"):
+            check_collator(frame, arguments, keywords, node, 1 if "padding=" in collator else None, 2)
         return d.OBJECT
     if table.get("tokenizer", name) is not None:
         return d.role("tokenizer")
@@ -165,8 +168,8 @@ def call_framework(
         return d.module("?")
     if last == "get_logger":
         return d.role("logger")
-    if "collator" in last.lower() and last[:1].isupper():
-        check_collator(frame, last, arguments, keywords, node)
+    if last.startswith("DataCollator"):
+        check_collator(frame, arguments, keywords, node, None, 1)
         return d.OBJECT
     return None
 
@@ -195,6 +198,10 @@ def call_numpy(frame: Frame, name: str, arguments: Arguments, keywords: Keywords
             break
     if name.startswith("numpy.random."):
         return d.host("numpy")
+    last = name.rpartition(".")[2]
+    if last in ("max", "amax") and arguments:
+        return longest_of(arguments[0], node.arguments[0] if node.arguments else None) or d.NUMPY
+    check_filled_array(frame, last, arguments, node)
     return d.NUMPY
 
 
@@ -345,6 +352,8 @@ def known_function(
             if key != "**":
                 frame.writes[key] = d.join_maybe(frame.writes.get(key), value) or value
         return d.NONE
+    if name == "add_state" and type(callee.receiver) in (d.Instance, d.Record):
+        return containers.add_state(frame, arguments, keywords)
     if name == "_gradient_checkpointing_func" and arguments:
         from xlalint.facts.calls import call
 

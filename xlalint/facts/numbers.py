@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
+from xlalint.facts.lengths import is_marked
 from xlalint.facts.shapes import varying
 from xlalint.program import ir
 
@@ -17,7 +20,7 @@ SIZES: dict[str, tuple[str, ...]] = {
     "tril_indices": ("*",),
     "triu_indices": ("*",),
     **dict.fromkeys(("view", "reshape", "expand", "repeat", "tile", "resize_"), ("*", "size", "shape")),
-    **dict.fromkeys(("new_zeros", "new_ones", "new_empty"), ("*", "size")),
+    **dict.fromkeys(("new_zeros", "new_ones", "new_empty", "new"), ("*", "size")),
     "new_full": ("0", "size"),
     **dict.fromkeys(("split", "chunk"), ("0", "split_size_or_sections", "chunks")),
     "narrow": ("1", "2", "start", "length"),
@@ -31,6 +34,11 @@ SIZES: dict[str, tuple[str, ...]] = {
 }
 """Arguments (after the tensor, by position or name; ``*`` all) that become part of the graph's shape or constants.
 Measured: a new value of any of them is a new graph; a number in ``+ - * /``, ``clamp``, ``full``'s value is not."""
+
+FILLED = frozenset(
+    {"zeros", "ones", "empty", "full", "new_zeros", "new_ones", "new_empty", "new_full", "new", "pad"}
+)
+"""The ops that make a batch, or lengthen its rows, to be filled."""
 
 BAKED: dict[str, tuple[str, ...]] = {
     **SIZES,
@@ -58,10 +66,20 @@ def check_numbers(
         if reads_as_size(value):
             frame.emit(Effect.TENSOR_AS_NUMBER, node.at, tensor_within(value), f"size of {base}", None)
             return None
+    if base in FILLED and holds_longest(sized):
+        frame.emit(Effect.PADDED_TO_LONGEST, node.at, d.NONE, base, None, certainty=1)
     baked = varying(chosen(BAKED.get(base, ()), arguments, keywords))
     if baked is not None and live:
         frame.emit(Effect.BAKED_NUMBER, node.at, d.host("int", varies=baked), base, None, varies=baked)
     return varying(sized)
+
+
+def holds_longest(values: Iterable[d.Value]) -> bool:
+    """Whether a size, or a part of one, is the length of a batch's longest row."""
+    return any(
+        is_marked(value, d.LONGEST) or (type(value) is d.Sequence and holds_longest(value.elements or (value.element,)))
+        for value in values
+    )
 
 
 def chosen(places: tuple[str, ...], arguments: list[d.Value], keywords: dict[str, d.Value]) -> list[d.Value]:
@@ -77,15 +95,21 @@ def chosen(places: tuple[str, ...], arguments: list[d.Value], keywords: dict[str
 
 
 def reads_as_size(value: d.Value) -> bool:
-    if type(value) is d.Tensor:
-        return value.device == d.XLA or (value.live and value.certainty > 0)
     if type(value) is d.Sequence:
         parts = value.elements if value.elements is not None else (value.element,)
-        return any(type(part) is d.Tensor and part.device == d.XLA for part in parts)
-    return False
+        return any(reads_on_device(part) for part in parts)
+    known = d.tensor_of(value)
+    if known is None or not d.surely_tensor(value):
+        return False
+    return known.device == d.XLA or (known.live and known.certainty > 0)
+
+
+def reads_on_device(value: d.Value) -> bool:
+    known = d.tensor_of(value)
+    return known is not None and known.device == d.XLA and d.surely_tensor(value)
 
 
 def tensor_within(value: d.Value) -> d.Value:
     if type(value) is d.Sequence:
-        return next((p for p in (value.elements or (value.element,)) if type(p) is d.Tensor), value)
+        return next((p for p in (value.elements or (value.element,)) if d.tensor_of(p) is not None), value)
     return value

@@ -158,6 +158,8 @@ def role_attribute(value: d.Role, name: str) -> d.Value:
 
         if name not in TENSOR_METHODS and value.element is not None:
             return value.element
+    if value.role == "distribution" and name in ("mean", "stddev", "variance", "mode", "logits", "probs", "loc", "scale"):
+        return value.element or d.UNKNOWN
     if value.role == "optimizer" and name == "param_groups":
         return d.sequence("list", None, d.mapping((), d.ANY_HOST))
     if value.role == "loader" and name in ("dataset", "sampler", "batch_sampler", "batch_size", "collate_fn"):

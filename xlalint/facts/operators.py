@@ -9,6 +9,7 @@ from typing import Any
 from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
+from xlalint.facts.lengths import is_marked, through
 from xlalint.program import ir
 
 FOLDED: dict[str, Callable[[Any, Any], Any]] = {
@@ -31,6 +32,8 @@ def binary(frame: Frame, operator: str, left: d.Value, right: d.Value, node: ir.
         return hosts(operator, left, right)
     if type(left) is d.Sequence or type(right) is d.Sequence:
         return sequences(operator, left, right)
+    if is_marked(left, d.LONGEST) and operator in ("add", "sub"):
+        return left
     if d.ANY_HOST in (left, right):
         return d.UNKNOWN if d.UNKNOWN in (left, right) else d.ANY_HOST
     if type(left) is d.Host and left.type == "str":
@@ -131,7 +134,7 @@ def broadcast(a: tuple[int | None, ...] | None, b: tuple[int | None, ...] | None
 
 
 def hosts(operator: str, a: d.Host, b: d.Host) -> d.Value:
-    varies = d.join_varies(a.varies, b.varies)
+    varies = through(operator, a.varies, b.varies)
     paid = a.paid or b.paid
     if a.known and b.known and a.type in NUMBERS and b.type in NUMBERS and operator in FOLDED:
         try:
@@ -161,7 +164,12 @@ def sequences(operator: str, left: d.Value, right: d.Value) -> d.Value:
     items, count = (left, right) if type(left) is d.Sequence else (right, left)
     assert type(items) is d.Sequence
     if operator != "mul":
-        return d.sequence(items.kind, None, d.UNKNOWN) if operator == "add" else d.UNKNOWN
+        if operator != "add":
+            return d.UNKNOWN
+        return d.sequence(items.kind, None, items.element if is_marked(items.element, d.LONGEST) else d.UNKNOWN)
+    if is_marked(count, d.LONGEST):
+        # ``[pad] * (longest - len(row))``: what the row is filled up with.
+        return d.sequence(items.kind, None, d.host("int", varies=d.LONGEST))
     if items.elements is not None and type(count) is d.Host and type(count.constant) is int and 0 < count.constant < 8:
         return d.sequence(items.kind, items.elements * count.constant)
     return d.sequence(items.kind, None, items.element)

@@ -6,6 +6,7 @@ import msgspec
 
 from xlalint.facts import domain as d
 from xlalint.facts.frame import Frame
+from xlalint.facts.narrowing import path_of
 from xlalint.program import ir
 
 
@@ -35,9 +36,9 @@ RARE_NAMES = ("first", "debug", "is_last", "last_batch", "should_log", "do_log",
 
 
 def guarded_pace(frame: Frame, node: ir.If) -> Pace:
-    if is_periodic(node.test, True):
+    if is_periodic(node.test, True, frame):
         return Pace("amortised", "")
-    if is_periodic(node.test, False):
+    if is_periodic(node.test, False, frame):
         return Pace("", "amortised")
     if is_first(frame, node.test):
         return Pace("rare", "")
@@ -46,18 +47,36 @@ def guarded_pace(frame: Frame, node: ir.If) -> Pace:
     return SAME
 
 
-def is_periodic(test: ir.Expr, outcome: bool) -> bool:
+PERIODIC = " every k"
+"""After a name in the environment: what it holds is true every k-th time."""
+
+
+def remember(frame: Frame, target: ir.Expr, value: ir.Expr) -> None:
+    """``should_log = step % k == 0``."""
+    path = path_of(target)
+    if path is None:
+        return
+    if is_periodic(value, True, frame):
+        frame.env[path + PERIODIC] = d.TRUE
+    else:
+        frame.env.pop(path + PERIODIC, None)
+
+
+def is_periodic(test: ir.Expr, outcome: bool, frame: Frame) -> bool:
     """Whether the test has this outcome only every k-th time."""
+    if type(test) in (ir.Name, ir.Attribute):
+        path = path_of(test)
+        return outcome and path is not None and path + PERIODIC in frame.env
     if type(test) is ir.Unary and test.operator == "not":
         if type(test.operand) is ir.Binary and test.operand.operator == "mod":
             return outcome and is_period(test.operand)
-        return is_periodic(test.operand, not outcome)
+        return is_periodic(test.operand, not outcome, frame)
     if type(test) is ir.Boolean:
         if outcome and test.operator == "and":
-            return any(is_periodic(value, True) for value in test.values)
+            return any(is_periodic(value, True, frame) for value in test.values)
         if outcome and test.operator == "or":
-            return all(is_periodic(value, True) or is_last(value) for value in test.values) and any(
-                is_periodic(value, True) for value in test.values
+            return all(is_periodic(value, True, frame) or is_last(value) for value in test.values) and any(
+                is_periodic(value, True, frame) for value in test.values
             )
         return False
     if type(test) is ir.Compare and len(test.operators) == 1:
@@ -81,7 +100,9 @@ def is_period(node: ir.Binary) -> bool:
 
 
 def is_last(node: ir.Expr) -> bool:
-    """``i == len(loader) - 1`` and the like: once a pass."""
+    """``i == len(loader) - 1``, ``last_batch`` and the like: once a pass."""
+    if type(node) in (ir.Name, ir.Attribute):
+        return any(word in node.name.lower() for word in ("last", "final"))  # type: ignore[union-attr]
     if type(node) is not ir.Compare or len(node.operators) != 1 or node.operators[0] not in ("eq", "ge", "lt", "le"):
         return False
     return True

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from xlalint.facts import steps
 from xlalint.facts.domain import LoopKey
 from xlalint.facts.evaluation import Evaluated
@@ -61,10 +63,16 @@ class Placing:
     def events(self, functions: Sequence[Evaluated]) -> Iterator[Event]:
         for one in functions:
             function = one.facts
+            told: set[LoopKey] = set()
             for raw in sorted(one.events, key=lambda e: (e.at, e.effect.value)):
                 if raw.effect is Effect.BOUNDARY:
                     raw = steps.placed_boundary(raw, function, self.heat)
                 event = self.event(raw, function)
+                if event is not None and raw.effect is Effect.BAKED_NUMBER and raw.varies in self.heat.restarting:
+                    # Graphs for the same few numbers each time: told once, at the first of their uses.
+                    first = raw.varies not in told
+                    told.add(raw.varies)
+                    event = msgspec.structs.replace(event, detail="few values") if first else None
                 if event is not None:
                     yield event
             for raw in (*steps.loops_without_boundary(function, self.heat), *steps.partial_traces(function, self.heat)):

@@ -13,7 +13,7 @@ from xlalint.facts.devices import in_place_of
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Environment, Frame, join_environments
 from xlalint.facts.loops import execute_for, execute_while
-from xlalint.facts.pace import SAME, guarded_pace
+from xlalint.facts.pace import SAME, guarded_pace, remember
 from xlalint.program import ir
 
 
@@ -44,6 +44,8 @@ def execute_assign(frame: Frame, node: ir.Assign) -> None:
     carried.check(frame, node, value)
     for target in node.targets:
         assign(frame, target, value, node.value)
+    if len(node.targets) == 1:
+        remember(frame, node.targets[0], node.value)
 
 
 def execute_annotated(frame: Frame, node: ir.Annotated) -> None:

@@ -6,6 +6,7 @@ from xlalint.facts import domain as d
 from xlalint.facts import objects
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
+from xlalint.facts.lengths import MARKS, is_marked
 from xlalint.program import ir
 
 
@@ -143,7 +144,7 @@ def index_tensor(
     items = index.elements if type(index) is ir.Display and index.kind == "tuple" else (index,)
     for item in items:
         if type(item) is ir.Slice:
-            slice_bounds(frame, value, item, node, state)
+            slice_bounds(frame, value, item, node, state, store)
         elif type(item) is ir.Constant:
             constant_item(item, state)
         else:
@@ -176,7 +177,9 @@ def constant_item(item: ir.Constant, state: Indexed) -> None:
         state.dropped += 1
 
 
-def slice_bounds(frame: Frame, value: d.Tensor, item: ir.Slice, node: ir.Subscript, state: Indexed) -> None:
+def slice_bounds(
+    frame: Frame, value: d.Tensor, item: ir.Slice, node: ir.Subscript, state: Indexed, store: bool
+) -> None:
     for bound in (item.lower, item.upper, item.step):
         if bound is None:
             continue
@@ -184,7 +187,9 @@ def slice_bounds(frame: Frame, value: d.Tensor, item: ir.Slice, node: ir.Subscri
         known = d.tensor_of(key)
         if known is not None and known.live and value.live and d.surely_tensor(key):
             frame.emit(Effect.TENSOR_AS_NUMBER, node.at, key, "slice bound", bound)
-        elif type(key) is d.Host and key.varies is not None and value.live:
+        elif is_marked(key, d.LONGEST) and not store:
+            frame.emit(Effect.PADDED_TO_LONGEST, node.at, d.NONE, "slice", bound, certainty=1)
+        elif type(key) is d.Host and key.varies is not None and key.varies not in MARKS and value.live:
             frame.emit(Effect.BAKED_NUMBER, node.at, key, "slice", bound, varies=key.varies)
             state.varies = key.varies
 

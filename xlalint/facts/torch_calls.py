@@ -8,6 +8,7 @@ from xlalint.facts import costs, shapes
 from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
+from xlalint.facts.lengths import longest_rows
 from xlalint.facts.numbers import check_numbers
 from xlalint.knowledge.tables import results
 from xlalint.program import ir
@@ -189,6 +190,8 @@ def of_elements(
     frame: Frame, last: str, data: d.Sequence, node: ir.Call
 ) -> tuple[str | None, tuple[int | None, ...] | None]:
     element = data.element
+    if longest_rows(element):
+        frame.emit(Effect.PADDED_TO_LONGEST, node.at, d.NONE, f"torch.{last}", first_argument(node), certainty=1)
     inner = d.tensor_of(element)
     if inner is not None and inner.live and d.surely_tensor(element) and last != "from_numpy":
         listed = node.arguments and type(node.arguments[0]) is ir.Display
@@ -213,6 +216,30 @@ def of_elements(
 
 def first_argument(node: ir.Call) -> ir.Expr | None:
     return node.arguments[0] if node.arguments else None
+
+
+LEGACY = {
+    "Tensor": "float",
+    "FloatTensor": "float",
+    "DoubleTensor": "float",
+    "HalfTensor": "float",
+    "BFloat16Tensor": "float",
+    "LongTensor": "int",
+    "IntTensor": "int",
+    "ShortTensor": "int",
+    "ByteTensor": "uint8",
+    "BoolTensor": "bool",
+}
+
+
+def legacy_tensor(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    """``torch.LongTensor(rows)`` or ``torch.LongTensor(2, 3)``: always on the host."""
+    dtype = LEGACY[last]
+    if arguments and all(type(v) is d.Host and v.type in ("int", "size") for v in arguments):
+        check_numbers(frame, "empty", arguments, keywords, node, False)
+        return d.tensor(d.HOST, dtype, shapes.dims_from(arguments), False)
+    made = make_tensor(frame, last, arguments, keywords, node)
+    return made.but(device=d.HOST, dtype=dtype) if type(made) is d.Tensor else made
 
 
 def from_numpy(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
@@ -366,6 +393,7 @@ def as_sequence(frame: Frame, last: str, arguments: Arguments, keywords: Keyword
 Handler = Callable[[Frame, str, Arguments, Keywords, ir.Call], d.Value]
 HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("tensor", "as_tensor", "asarray", "scalar_tensor"), make_tensor),
+    **dict.fromkeys(LEGACY, legacy_tensor),
     "from_numpy": from_numpy,
     "frombuffer": from_numpy,
     "device": make_device,

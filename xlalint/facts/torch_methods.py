@@ -8,6 +8,7 @@ from xlalint.facts import costs, shapes, torch_calls
 from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
+from xlalint.facts.lengths import largest_item
 from xlalint.facts.numbers import check_numbers
 from xlalint.facts.objects import shape_of
 from xlalint.facts.vocabulary import HOST_METHODS
@@ -102,6 +103,8 @@ def by_spelling(t: d.Tensor) -> d.Tensor:
 def item(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     if t.live:
         frame.emit(Effect.SCALAR_READ, node.at, by_spelling(t), "item", receiver_node(node))
+    if largest_item(receiver_node(node)):
+        return d.host("int", varies=d.LONGEST, paid=t.live)
     kind = t.dtype if t.dtype in ("int", "float", "bool") else "float"
     return d.host(kind, paid=True)
 
@@ -253,9 +256,10 @@ def new_factory(
     frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
 ) -> d.Value:
     device = shapes.device_argument(keywords, t.device)
-    if name == "new_tensor":
+    filled = bool(arguments) and all(type(v) is d.Host and v.type in ("int", "?") for v in arguments)
+    if name == "new_tensor" or (name == "new" and not filled):
         made = torch_calls.make_tensor(frame, name, arguments, {**keywords, "device": d.host("device", device)}, node)
-        return made
+        return made if name == "new_tensor" or type(made) is not d.Tensor else made.but(dtype=t.dtype)
     varies = check_numbers(frame, name, arguments, keywords, node, True)
     sizes = arguments[:1] if name == "new_full" else arguments
     dims = shapes.dims_from(sizes) if sizes else None
@@ -302,7 +306,7 @@ METHODS: dict[str, Method] = {
     "detach_": detach,
     "size": size,
     "backward": backward,
-    **dict.fromkeys(("new_tensor", "new_zeros", "new_ones", "new_full", "new_empty"), new_factory),
+    **dict.fromkeys(("new_tensor", "new_zeros", "new_ones", "new_full", "new_empty", "new"), new_factory),
     "where": where,
     **dict.fromkeys(("split", "chunk", "unbind", "tensor_split"), several),
     **dict.fromkeys(("add", "sub", "add_", "sub_"), factor),

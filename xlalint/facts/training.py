@@ -130,9 +130,33 @@ def call_role_method(
         return d.NONE
     if role.role == "accelerator":
         return call_accelerator(frame, role, name, arguments, keywords, node)
+    if role.role == "distribution" and role.element is not None:
+        return drawn(role, name)
     if role.role == "packed":
         return d.UNKNOWN
     return None
+
+
+COUNTED = frozenset({"Categorical", "Bernoulli", "Binomial", "Poisson", "Geometric", "Multinomial"})
+"""Distributions over whole numbers."""
+
+
+def make_distribution(name: str, parameters: Arguments) -> d.Value:
+    """``torch.distributions``: it lives where its parameters do."""
+    tensors = [t for value in parameters if (t := d.tensor_of(d.as_operand(value))) is not None]
+    host = bool(tensors) and all(t.device == d.HOST for t in tensors)
+    sure = max((t.certainty for t in tensors), default=1)
+    return d.role("distribution", d.tensor(d.HOST if host else d.XLA, "float", certainty=max(sure, 1)), name)
+
+
+def drawn(role: d.Role, name: str) -> d.Value:
+    """What a distribution's method gives."""
+    assert type(role.element) is d.Tensor
+    if name == "expand":
+        return role
+    if name in ("sample", "rsample", "sample_n", "enumerate_support"):
+        return role.element.but(grad=name == "rsample", dtype=None if role.detail in COUNTED else "float")
+    return role.element if name in ("log_prob", "entropy", "cdf", "icdf", "perplexity") else d.UNKNOWN
 
 
 def call_accelerator(
