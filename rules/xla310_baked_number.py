@@ -9,12 +9,16 @@ RULE = Rule(code="XLA310", name="baked-number", family="dynamic-shape", severity
 
 def check(facts: Facts) -> Iterator[Finding]:
     for use in facts.hot(Effect.BAKED_NUMBER):
+        few = use.detail == "few values"
+        what = "it is another in each step, the same ones each time around" if few else f"it changes {how_often(use)}"
         yield Finding(
             rule=RULE,
             at=use,
-            message=f"the number in `{use.spelling}` is compiled in, and it changes {how_often(use)}",
+            message=f"the number in `{use.spelling}` is compiled in, and {what}",
             help="hand it over as a device tensor, or keep it among a few values",
             fix=index_by_tensor(use),
+            # As many graphs as there are numbers, each compiled once.
+            severity=Severity.NOTE if few else None,
         )
 
 

@@ -128,7 +128,7 @@ def settled_on_xla(node: ir.Expr, left: d.Value, operator: str, right: d.Value) 
     if "device" not in name or operator not in ("eq", "ne", "in", "not-in"):
         return None
     parts = right.elements if type(right) is d.Sequence else (right,)
-    table = guards().compare
+    table = guards().compares
     outcomes = {
         table.get(f"device.type={part.constant}") if type(part) is d.Host and part.known else None
         for part in parts or (d.UNKNOWN,)

@@ -1,0 +1,41 @@
+"""The device of a program that was written for another one.
+
+``"cuda" if torch.cuda.is_available() else "cpu"`` takes the host where no GPU is found. Who lints such a program for
+XLA has put, or will put, the XLA device in its place: tensors that are moved there do not lie on the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from xlalint.facts.frame import Frame
+from xlalint.program import ir
+
+ACCELERATORS = ("cuda", "mps", "xpu", "npu", "hpu", "gpu", "xla")
+
+
+@contextmanager
+def in_place_of(frame: Frame, dead: ir.Expr | ir.Block) -> Iterator[None]:
+    """The arm that is taken because the ``dead`` one is not: what it names as the host may stand for the device."""
+    before = frame.stands_for_device
+    frame.stands_for_device = before or names_accelerator(dead)
+    try:
+        yield
+    finally:
+        frame.stands_for_device = before
+
+
+def names_accelerator(part: ir.Expr | ir.Block) -> bool:
+    """Whether an expression, or an assignment in a block, is an accelerator's device."""
+    if isinstance(part, tuple):
+        return any(type(s) is ir.Assign and names_accelerator(s.value) for s in part)
+    if type(part) is ir.Constant:
+        return isinstance(part.value, str) and part.value.startswith(ACCELERATORS)
+    if type(part) is ir.FString:
+        return False
+    if type(part) is ir.Conditional:
+        return names_accelerator(part.body) or names_accelerator(part.orelse)
+    if type(part) is ir.Call:
+        return any(map(names_accelerator, part.arguments)) or names_accelerator(part.function)
+    return type(part) is ir.Attribute and part.name in ("current_accelerator", "cuda")
