@@ -92,6 +92,20 @@ def test_a_name_is_written_as_the_file_imports_it(imports: str, spelling: str | 
     assert result == (None if spelling is None else f"{imports}x = {spelling}([t, u])\n")
 
 
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("torch.tensor([t, u])", "torch.stack([t, u])"),
+        ("torch.tensor([t, u], dtype=d, device=x.device)", "torch.stack([t, u])"),
+        ("torch.tensor(\n    [t, u],\n    device=d,\n)", "torch.stack(\n    [t, u],\n)"),
+        ("torch.tensor(device=d, data=[t, u])", None),
+    ],
+)
+def test_keywords_that_the_new_callee_does_not_know_go(call: str, expected: str | None) -> None:
+    result = fixed(f"{TORCH}x = {call}\n", call, "replace-callee", "torch.stack")
+    assert result == (None if expected is None else f"{TORCH}x = {expected}\n")
+
+
 PROFILER = "torch_xla.debug.profiler"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import libcst as cst
 
@@ -11,6 +12,9 @@ from xlalint.edits.imports import binds, import_line, spelled
 from xlalint.edits.site import Site
 from xlalint.findings.model import TextEdit
 
+_CREATION = frozenset({"device", "dtype", "requires_grad", "pin_memory"})
+_UNKNOWN: Mapping[str, frozenset[str]] = {"torch.stack": _CREATION, "torch.cat": _CREATION}
+"""Keywords of the callee before that the new one does not know, because its arguments say it already."""
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+")
 _NOTHING_MORE = re.compile(r"[ \t\f]*(#.*)?$")
 
@@ -34,9 +38,12 @@ def replace_callee(site: Site) -> list[TextEdit] | None:
     spelling = spelled(site.source, callee)
     if call is None or spelling is None:
         return None
+    strange = _strange_keywords(site, call, callee)
+    if strange is None:
+        return None
     if count and not (str(len(call.args)) == count[0] and all(_is_positional(arg) for arg in call.args)):
         return None
-    edits = [replaced(site.parsed.outer(call.func), spelling.text)]
+    edits = [replaced(site.parsed.outer(call.func), spelling.text), *strange]
     if spelling.missing:
         needed = import_line(site.source, site.lines, spelling.missing)
         return None if needed is None else [needed, *edits]
@@ -96,6 +103,19 @@ def drop_keyword(site: Site) -> list[TextEdit] | None:
         # A comment between the arguments stays; the comma before may stay too.
         gone = Range(start, ranges[comma].end if isinstance(comma, cst.Comma) else end)
     return [replaced(gone, "")]
+
+
+def _strange_keywords(site: Site, call: cst.Call, callee: str) -> list[TextEdit] | None:
+    """The removal of keywords that the new callee does not know; None where they can't be taken out as one piece."""
+    names = [arg.keyword.value if arg.keyword is not None else "" for arg in call.args]
+    known = [name not in _UNKNOWN.get(callee, ()) for name in names]
+    if all(known):
+        return []
+    first = known.index(False)
+    if first == 0 or any(known[first:]):
+        return None
+    gone = Range(_end(site, call, first - 1), _end(site, call, -1))
+    return None if "#" in site.lines.text(gone) else [replaced(gone, "")]
 
 
 def _can_write(site: Site, value: str) -> bool:
