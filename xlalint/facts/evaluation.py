@@ -105,6 +105,10 @@ class Part:
             engine.analyse(function)
         except RecursionError:
             self.failed.setdefault(path, f"nested too deeply in {function.qualname}")
+        except Exception as error:  # a bug of ours must not cost the user the other files
+            if os.environ.get("XLALINT_TRACEBACK"):
+                raise
+            self.failed.setdefault(path, f"internal error in {function.qualname}: {type(error).__name__}: {error}")
 
 
 def top_level(path: str) -> str:

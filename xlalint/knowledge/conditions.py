@@ -209,7 +209,7 @@ def _uneven(size: Argument, over: Argument, dimensions: object) -> bool | None:
     if over.shape is None or not isinstance(dimensions, int):
         return None
     wanted = whole if isinstance(whole, tuple) else (whole,) * dimensions
-    if len(wanted) > len(over.shape):
+    if not wanted or len(wanted) > len(over.shape):
         return None
     answers: list[bool | None] = []
     for dimension, part in zip(over.shape[-len(wanted) :], wanted, strict=True):
