@@ -32,6 +32,16 @@ def check_loader(frame: Frame, name: str, arguments: Arguments, keywords: Keywor
     frame.emit(Effect.SHORT_LAST_BATCH, node.at, d.NONE, "DataLoader", node.arguments[0] if node.arguments else None)
 
 
+def run_collate(frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call) -> None:
+    """The function that makes the loader's batches runs in each step, on the host."""
+    from xlalint.facts.calls import call
+
+    collate = arguments[6] if len(arguments) > 6 else keywords.get("collate_fn", d.NONE)
+    if type(collate) in (d.Function, d.Instance, d.Record):
+        with frame.inside("collate", node.at):
+            call(frame, collate, [d.UNKNOWN], {}, node)
+
+
 def for_training(arguments: Arguments, keywords: Keywords, node: ir.Call) -> bool:
     """``shuffle=True`` is how training is done; a name that says evaluation is none."""
     dataset = node.arguments[0] if node.arguments else None
@@ -88,11 +98,12 @@ LIMITS = ("max_length", "pad_to_multiple_of", "max_seq_length", "pad_to_length")
 
 
 def check_collator(
-    frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call, padding: int | None, certainty: int
+    frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call, takes_padding: bool, certainty: int
 ) -> None:
-    """The constructor of a collator that pads; ``padding`` is the position of the argument that says how."""
-    if padding is not None and len(arguments) > padding:
-        keywords = {"padding": arguments[padding], **keywords}
+    """The constructor of a collator that pads. Its argument ``padding`` is the first flag or word among them."""
+    given = next((v for v in arguments[1:] if type(v) is d.Host and v.type in ("bool", "str")), None)
+    if takes_padding and given is not None:
+        keywords = {"padding": given, **keywords}
     limited = certainty < 2 and any(keywords.get(name, d.NONE) is not d.NONE for name in LIMITS)
     if pads_to_longest(keywords, True) and not limited:
         operand = node.arguments[0] if node.arguments else None

@@ -69,7 +69,7 @@ def number(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, no
 
 def largest(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     if len(arguments) > 1:
-        length = lengths.largest_of(name, arguments, frame.loop_key() is not None)
+        length = lengths.largest_of(name, arguments, node.arguments, frame.loop_key() is not None)
         if length is not None:
             return length
         tensors = [v for v in arguments if type(v) is d.Tensor]

@@ -223,10 +223,10 @@ class HeatMap:
             for edge in sorted(function.calls, key=lambda e: (e.at, e.callee)):
                 if edge.callee == key or edge.callee not in self.functions:
                     continue
-                if self.is_fixed(self.functions[edge.callee]):
-                    continue
                 given = self.pace(key, edge.region)
                 mine = self.base[edge.callee]
+                if self.is_fixed(self.functions[edge.callee]) and not called_in_sight(given, mine):
+                    continue
                 if hotter(given, mine):
                     self.base[edge.callee] = given
                     self.via[edge.callee] = (key, edge)
@@ -251,6 +251,8 @@ class HeatMap:
         return self.row_of(function) is not None
 
     def row_of(self, function: FunctionFacts) -> str | None:
+        if collates(function):
+            return "step host"
         table = frameworks()
         if not function.owner and function.name not in PLAIN_ENTRIES:
             return None
@@ -281,6 +283,8 @@ class HeatMap:
             return self.in_loop(function, region, outer)
         if kind == "amortised":
             return msgspec.structs.replace(outer, heat=Heat.AMORTISED) if outer.heat >= Heat.STEP else outer
+        if kind == "collate":
+            return Pace(Heat.STEP, None, outer.evaluation, outer.assumed, True)
         if kind in ("rare", "closure"):
             return msgspec.structs.replace(outer, heat=Heat.ONCE if kind == "rare" else Heat.AMORTISED, assumed=False)
         if kind == "evaluation":
@@ -321,6 +325,18 @@ class HeatMap:
 PLAIN_ENTRIES = frozenset(
     {"train_step", "eval_step", "training_step", "validation_step", "collate_fn", "compute_metrics"}
 )
+
+
+def called_in_sight(given: Pace, mine: Pace) -> bool:
+    """A name that promises seldom runs is overruled by a call in a step loop that can be seen."""
+    return mine.heat < Heat.STEP and given.heat >= Heat.STEP and given.loop is not None
+
+
+def collates(function: FunctionFacts) -> bool:
+    """A function that makes batches, by its name or by that of its class."""
+    if function.name in ("__call__", "torch_call") and function.owner:
+        return "Collat" in function.owner
+    return function.name.lstrip("_").startswith("collat")
 
 
 def hotter(a: Pace, b: Pace) -> bool:

@@ -106,7 +106,7 @@ def call_framework_row(
     collator = table.get("collator", name)
     if collator is not None:
         if collator.startswith("pads"):
-            check_collator(frame, arguments, keywords, node, 1 if "padding=" in collator else None, 2)
+            check_collator(frame, arguments, keywords, node, "padding=" in collator, 2)
         return d.OBJECT
     if table.get("tokenizer", name) is not None:
         return d.role("tokenizer")
@@ -169,7 +169,7 @@ def call_framework(
     if last == "get_logger":
         return d.role("logger")
     if last.startswith("DataCollator"):
-        check_collator(frame, arguments, keywords, node, None, 1)
+        check_collator(frame, arguments, keywords, node, False, 1)
         return d.OBJECT
     return None
 

@@ -187,7 +187,7 @@ def slice_bounds(
         known = d.tensor_of(key)
         if known is not None and known.live and value.live and d.surely_tensor(key):
             frame.emit(Effect.TENSOR_AS_NUMBER, node.at, key, "slice bound", bound)
-        elif is_marked(key, d.LONGEST) and not store:
+        elif is_marked(key, d.LONGEST) and not store and bound is item.upper and type(bound) is ir.Name:
             frame.emit(Effect.PADDED_TO_LONGEST, node.at, d.NONE, "slice", bound, certainty=1)
         elif type(key) is d.Host and key.varies is not None and key.varies not in MARKS and value.live:
             frame.emit(Effect.BAKED_NUMBER, node.at, key, "slice", bound, varies=key.varies)

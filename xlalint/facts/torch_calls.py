@@ -89,6 +89,7 @@ def call_op(frame: Frame, name: str, last: str, arguments: Arguments, keywords: 
         costs.check_op(frame, row, arguments, keywords, node)
     frame.pending()
     if base is None:
+        check_numbers(frame, last, arguments[1:], keywords, node, False)
         return of_unknown_operand(name, last, arguments, keywords)
     rest = arguments[1:]
     varies = check_numbers(frame, last, rest, keywords, node, base.live)

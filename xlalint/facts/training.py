@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xlalint.facts import domain as d
 from xlalint.facts import objects
-from xlalint.facts.bucketing import check_loader, check_padding_call
+from xlalint.facts.bucketing import check_loader, check_padding_call, run_collate
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.shapes import device_of
@@ -34,6 +34,7 @@ LEVELS = frozenset(
 def make_loader(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     """A plain data loader: its batches lie on the host."""
     check_loader(frame, name, arguments, keywords, node)
+    run_collate(frame, arguments, keywords, node)
     return d.role("loader", d.role("batch", d.tensor(d.HOST, certainty=1)), "plain")
 
 
