@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlalint.facts import builtin_calls, libraries, objects, torch_calls, torch_methods, torch_modules
 from xlalint.facts import domain as d
 from xlalint.facts.construction import construct
+from xlalint.facts.engines import check_hook
 from xlalint.facts.frame import Frame
 from xlalint.facts.record import ROOT
 from xlalint.facts.textual import read_by_text
@@ -20,6 +21,7 @@ __all__ = ["evaluate_call", "read_by_text"]
 def evaluate_call(frame: Frame, node: ir.Call) -> d.Value:
     callee = frame.evaluate(node.function)
     arguments, keywords = evaluate_arguments(frame, node)
+    check_hook(frame, arguments, keywords, node)
     return call(frame, callee, arguments, keywords, node)
 
 
@@ -109,6 +111,8 @@ def call_function(frame: Frame, callee: d.Function, arguments: Arguments, keywor
         return d.ANY_HOST
     if name in frame.engine.assumptions.boundaries:
         frame.boundary(node.at)
+    if callee.captured or callee.ir.free:
+        callee = objects.as_of_now(frame, callee)
     answer = frame.engine.call(frame, callee, arguments, keywords, node.at)
     if answer.writes and callee.receiver is not None:
         apply_writes(frame, node.function, callee.receiver, answer.writes)

@@ -34,6 +34,7 @@ class FunctionFacts(msgspec.Struct, frozen=True):
     regions: dict[RegionKey, Region]
     signs: tuple[Sign, ...]
     calls: tuple[CallEdge, ...]
+    is_generator: bool
 
 
 class Pace(msgspec.Struct, frozen=True):
@@ -47,14 +48,6 @@ class Pace(msgspec.Struct, frozen=True):
 
 
 COLD = Pace(Heat.ONCE)
-
-
-def facts_of(
-    key: FunctionKey, name: str, owner: str, bases: tuple[str, ...], is_module: bool, in_script: bool, record: Record
-) -> FunctionFacts:
-    return FunctionFacts(
-        key, name, owner, bases, is_module, in_script, record.regions, tuple(record.signs), tuple(record.calls)
-    )
 
 
 class HeatMap:
@@ -134,9 +127,17 @@ class HeatMap:
         """The signs of everything that a loop does, inner loops and calls included."""
         found = {s.kind for s in function.signs if within(function, s.region, loop)}
         for edge in function.calls:
-            if within(function, edge.region, loop):
+            if within(function, edge.region, loop) or self.feeds(function, edge, loop):
                 found |= self.everything(edge.callee, depth)
         return frozenset(found)
+
+    def feeds(self, function: FunctionFacts, edge: CallEdge, loop: RegionKey) -> bool:
+        """Whether a call makes what the loop iterates, by a generator that is a step loop itself."""
+        callee = self.functions.get(edge.callee)
+        if callee is None or not callee.is_generator or "step" not in self.loops.get(callee.key, {}).values():
+            return False
+        text = function.regions[loop].text
+        return edge.at == loop[1] or (edge.region == function.regions[loop].parent and encloses(text, edge.at))
 
     def everything(self, key: FunctionKey, depth: int) -> frozenset[str]:
         function = self.functions.get(key)
@@ -198,6 +199,8 @@ class HeatMap:
         if "backward" in own:
             return "epoch" if any(e & {"optimizer-step"} for e in map(evidence.__getitem__, inner)) else "step"
         if "loader" in own and region.over == "loader":
+            return "step"
+        if loop[0] == "loop" and any(self.feeds(function, edge, loop) for edge in function.calls):
             return "step"
         if holds:
             return "epoch"
@@ -285,6 +288,8 @@ class HeatMap:
             return msgspec.structs.replace(outer, heat=Heat.AMORTISED) if outer.heat >= Heat.STEP else outer
         if kind == "collate":
             return Pace(Heat.STEP, None, outer.evaluation, outer.assumed, True)
+        if kind == "epoch":
+            return msgspec.structs.replace(outer, heat=max(outer.heat, Heat.EPOCH))
         if kind in ("rare", "closure"):
             return msgspec.structs.replace(outer, heat=Heat.ONCE if kind == "rare" else Heat.AMORTISED, assumed=False)
         if kind == "evaluation":
@@ -378,6 +383,12 @@ def within(function: FunctionFacts, region: RegionKey, outer: RegionKey) -> bool
             return False
         region = known.parent
     return True
+
+
+def encloses(outer: int, inner: int) -> bool:
+    """Whether one packed span lies in another."""
+    a, b = unpack(outer), unpack(inner)
+    return (a[0], a[1]) <= (b[0], b[1]) and (b[2], b[3]) <= (a[2], a[3])
 
 
 def nesting(function: FunctionFacts, region: RegionKey) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from xlalint.facts import construction, containers, objects, torch_modules, training
 from xlalint.facts import domain as d
 from xlalint.facts.bucketing import check_collator, check_filled_array, check_padding_call
+from xlalint.facts.engines import make_engine
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import longest_of
@@ -95,6 +96,8 @@ def call_framework_row(
         return training.on_device(arguments[0] if arguments else d.UNKNOWN)
     if table.get("loader", name) is not None:
         return training.make_loader(frame, name, arguments, keywords, node)
+    if table.get("engine", name) is not None:
+        return make_engine(frame, arguments, keywords, node)
     if table.get("device", name) is not None or name.endswith(".xla_device"):
         return d.XLA_DEVICE
     if table.get("iterates", name) is not None and arguments:

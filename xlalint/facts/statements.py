@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from xlalint.facts import carried, conditions, objects, operators, subscripts
+from xlalint.facts import carried, conditions, engines, objects, operators, subscripts
 from xlalint.facts import domain as d
 from xlalint.facts.devices import in_place_of
 from xlalint.facts.events import Effect
@@ -239,7 +239,11 @@ def execute_delete(frame: Frame, node: ir.Delete) -> None:
 
 
 def execute_define(frame: Frame, node: ir.Define) -> None:
-    frame.bind(node.function.name, objects.close_over(frame, node.function))
+    value = objects.close_over(frame, node.function)
+    frame.bind(node.function.name, value)
+    for decorator in node.function.decorators:
+        if engines.is_hook(decorator):
+            engines.hook(frame, decorator, value, [])  # type: ignore[arg-type]
 
 
 def execute_class(frame: Frame, node: ir.DefineClass) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlalint.facts import domain as d
 from xlalint.facts import objects
 from xlalint.facts.bucketing import check_loader, check_padding_call, run_collate
+from xlalint.facts.engines import run_engine
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.shapes import device_of
@@ -109,6 +110,10 @@ def call_role_method(
         if name == "step":
             frame.sign("optimizer-step", node.at)
             frame.sign("plain-step", node.at)
+            if arguments and type(arguments[0]) is d.Function:
+                from xlalint.facts.calls import call
+
+                call(frame, arguments[0], [], {}, node)
             frame.pending()
             return d.NONE
         return d.NONE if name == "zero_grad" else d.UNKNOWN
@@ -131,6 +136,8 @@ def call_role_method(
         return d.NONE
     if role.role == "accelerator":
         return call_accelerator(frame, role, name, arguments, keywords, node)
+    if role.role == "engine" and name == "run":
+        return run_engine(frame, role, arguments, keywords, node)
     if role.role == "distribution" and role.element is not None:
         return drawn(role, name)
     if role.role == "packed":

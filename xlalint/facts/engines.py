@@ -1,0 +1,117 @@
+"""Engines that call back: ignite's ``Engine(step)`` and ``trainer.run(loader)``, and handlers by event."""
+
+from __future__ import annotations
+
+from xlalint.facts import domain as d
+from xlalint.facts import objects
+from xlalint.facts.frame import Frame
+from xlalint.knowledge.tables import frameworks
+from xlalint.program import ir
+
+ENGINE = d.role("engine")
+EVENTS = "Events"
+PACES = ("once", "epoch", "amortised", "step")
+"""How often a handler runs, the seldom first."""
+
+
+def make_engine(frame: Frame, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call) -> d.Value:
+    """``Engine(step)``. That it runs at all is assumed; where, ``run`` tells."""
+    step = arguments[0] if arguments else keywords.get("process_function", d.UNKNOWN)
+    with frame.inside("loop", node.at, "loader", node.at):
+        frame.sign("framework", node.at)
+        run_step(frame, step, d.role("batch", d.tensor(None, certainty=1)), node)
+    return d.role("engine", step)
+
+
+def run_engine(
+    frame: Frame, engine: d.Role, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call
+) -> d.Value:
+    """``trainer.run(loader)`` calls the step function for each batch."""
+    if engine.element is None:
+        return d.UNKNOWN
+    loader = arguments[0] if arguments else keywords.get("data", d.UNKNOWN)
+    known = type(loader) is d.Role and loader.role == "loader"
+    with frame.inside("loop", node.at, "loader", node.at):
+        detail = loader.detail if known else None  # type: ignore[attr-defined]
+        if detail is not None:
+            frame.sign(f"{detail}-loader", node.at)
+        batch = objects.element_of(frame, loader) if known else d.role("batch", d.tensor(None, certainty=1))
+        run_step(frame, engine.element, batch, node)
+    return d.UNKNOWN
+
+
+def run_step(frame: Frame, step: d.Value, batch: d.Value, node: ir.Call) -> None:
+    from xlalint.facts.calls import call
+
+    if type(step) is d.Function:
+        call(frame, step, [ENGINE, batch], {}, node)
+
+
+# Handlers
+
+
+def is_hook(node: ir.Expr) -> bool:
+    """``trainer.on(Events.EPOCH_COMPLETED)``, ``trainer.add_event_handler(Events.COMPLETED, f)``."""
+    if type(node) is not ir.Call or type(node.function) is not ir.Attribute:
+        return False
+    return node.function.name in ("on", "add_event_handler") and event_of(node) is not None
+
+
+def event_of(node: ir.Call) -> ir.Expr | None:
+    named = [value for key, value in node.keywords if key == "event_name"]
+    first = named[0] if named else node.arguments[0] if node.arguments else None
+    return first if first is not None and pace_of(first) is not None else None
+
+
+def pace_of(event: ir.Expr) -> str | None:
+    """How often an event fires; None where this is none of ignite's."""
+    if type(event) is ir.Binary and event.operator == "or":
+        found = [pace for part in (event.left, event.right) if (pace := pace_of(part)) is not None]
+        return max(found, key=PACES.index, default=None)
+    if type(event) is ir.Call:
+        pace = pace_of(event.function)
+        names = {key for key, _ in event.keywords}
+        if pace is not None and "once" in names:
+            return "once"
+        return "amortised" if pace == "step" and names & {"every", "event_filter"} else pace
+    if type(event) is ir.Attribute and type(event.value) is ir.Name and event.value.name == EVENTS:
+        return frameworks().get("event", event.name) or "once"
+    return None
+
+
+def hook(frame: Frame, event: ir.Call, handler: d.Value, rest: list[d.Value]) -> None:
+    """Call a handler as often as its event fires."""
+    from xlalint.facts.calls import call
+
+    first = event_of(event)
+    pace = pace_of(first) if first is not None else None
+    if pace is None or type(handler) is not d.Function:
+        return
+    arguments = [ENGINE, *rest] if takes_engine(handler, len(rest)) else rest
+    at = event.at
+    if pace in ("step", "amortised"):
+        with frame.inside("loop", at, "loader", at):
+            frame.sign("framework", at)
+            if pace == "step":
+                call(frame, handler, arguments, {}, event)
+                return
+            with frame.inside("amortised", at):
+                call(frame, handler, arguments, {}, event)
+    elif pace == "epoch":
+        with frame.inside("epoch", at):
+            call(frame, handler, arguments, {}, event)
+    else:
+        call(frame, handler, arguments, {}, event)
+
+
+def takes_engine(handler: d.Function, given: int) -> bool:
+    taken = [p for p in handler.ir.parameters if p.kind == "positional" and p.default is None]
+    bound = 1 if handler.receiver is not None else 0
+    return len(taken) - bound > given
+
+
+def check_hook(frame: Frame, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call) -> None:
+    """``trainer.add_event_handler(Events.COMPLETED, f, *args)``."""
+    if type(node.function) is ir.Attribute and node.function.name == "add_event_handler" and is_hook(node):
+        handler = arguments[1] if len(arguments) > 1 else keywords.get("handler", d.UNKNOWN)
+        hook(frame, node, handler, arguments[2:])
