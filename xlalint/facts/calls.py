@@ -116,7 +116,7 @@ def call_function(frame: Frame, callee: d.Function, arguments: Arguments, keywor
     answer = frame.engine.call(frame, callee, arguments, keywords, node.at)
     if answer.writes and callee.receiver is not None:
         apply_writes(frame, node.function, callee.receiver, answer.writes)
-    frame.pending()
+    frame.after_call(answer)
     return answer.value
 
 
@@ -150,7 +150,7 @@ def call_object(frame: Frame, callee: d.Value, arguments: Arguments, keywords: K
         answer = frame.engine.call(frame, d.function(method, callee), arguments, keywords, node.at)
         if type(callee) is d.Record:
             apply_writes(frame, ir.Attribute(node.function, "__call__", node.at), callee, answer.writes)
-        frame.pending()
+        frame.after_call(answer)
         return answer.value
     base = next((b for b in program.external_bases(cls) if b.startswith("torch.nn.")), None)
     if base is not None:

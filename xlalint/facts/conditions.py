@@ -183,7 +183,8 @@ def identity(operator: str, a: d.Value, b: d.Value) -> d.Value:
 
 def membership(frame: Frame, node: ir.Compare, operator: str, a: d.Value, b: d.Value) -> d.Value:
     if type(a) is d.Host and a.type == "str" and type(b) is not d.Mapping:
-        return d.BOOL
+        found = among(a, b)
+        return d.BOOL if found is None else d.constant(found == (operator == "in"))
     within = d.tensor_of(b)
     if type(b) is d.Tensor:
         if b.live:
@@ -197,6 +198,14 @@ def membership(frame: Frame, node: ir.Compare, operator: str, a: d.Value, b: d.V
     if type(b) is d.Mapping and type(a) is d.Host and a.known and b.rest is None and b.items:
         return d.constant((b.get(a.constant) is not None) == (operator == "in"))
     return d.BOOL
+
+
+def among(a: d.Host, b: d.Value) -> bool | None:
+    """Whether a word is one of several, where all of them are known."""
+    if type(b) is not d.Sequence or b.elements is None or not a.known:
+        return None
+    words = [part.constant for part in b.elements if type(part) is d.Host and part.known]
+    return a.constant in words if len(words) == len(b.elements) else None
 
 
 def compared_hosts(operator: str, a: d.Host, b: d.Host) -> d.Value:

@@ -28,7 +28,7 @@ def construct(
     init = engine.program.method(cls, "__init__")
     if is_plain(bases) and init is not None and not objects.is_module_class(frame, cls):
         answer = engine.call(frame, d.function(init, d.instance(cls)), arguments, keywords, node.at)
-        if 0 < len(answer.writes) <= MAX_FIELDS and changes_itself(cls):
+        if 0 < len(answer.writes) <= MAX_FIELDS and (changes_itself(cls) or holds_tensors(answer.writes)):
             return d.record(cls, tuple(sorted(answer.writes.items())))
     elif init is not None and objects.is_module_class(frame, cls):
         for base in bases:
@@ -40,6 +40,10 @@ def construct(
 def changes_itself(cls: ir.ClassIR) -> bool:
     """Objects whose state a step changes are worth following: meters, accumulators."""
     return any(method not in ("__init__", "reset") for methods in cls.assigned_in.values() for method in methods)
+
+
+def holds_tensors(fields: dict[str, d.Value]) -> bool:
+    return any(d.tensor_of(value) is not None for value in fields.values())
 
 
 def is_plain(bases: list[str]) -> bool:

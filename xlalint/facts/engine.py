@@ -17,7 +17,7 @@ from xlalint.facts import objects
 from xlalint.facts.annotations import annotated
 from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.expressions import EXPRESSIONS
-from xlalint.facts.frame import Depth, Environment, Frame
+from xlalint.facts.frame import CLEAN, Depth, Environment, Frame
 from xlalint.facts.parameters import bind_call, bind_signature, is_loader_name
 from xlalint.facts.printing import show
 from xlalint.facts.record import FunctionKey, Record
@@ -88,6 +88,7 @@ class Engine:
         self._attributes: dict[tuple[ir.ClassIR, str], list[tuple[int, d.Value | None, Answer]]] = {}
         self._annotations: dict[tuple[int, str], d.Value | None] = {}
         self._module_classes: dict[ir.ClassIR, bool] = {}
+        self._class_names: dict[ir.ClassIR, tuple[str, ...]] = {}
         self._defaults: dict[ir.Expr, d.Value] = {}
 
     # Functions
@@ -139,8 +140,8 @@ class Engine:
         at: int,
     ) -> Answer:
         function = callee.ir
-        if at:
-            frame.edge(function_key(function), at)
+        if at or frame.statement:
+            frame.edge(function_key(function), at or frame.statement)
         depth = frame.depth
         decorators = objects.decorator_names(function)
         if not decorators.isdisjoint(UNEVALUATED_DECORATORS) or self.is_set_up(function):
@@ -151,6 +152,8 @@ class Engine:
         if callee.receiver is not None:
             callee = self.generalised(callee)
         environment, receiver = bind_call(self, frame, callee, arguments, keywords)
+        if CLEAN in frame.env:
+            environment[CLEAN] = d.TRUE
         no_grad = frame.no_grad or not decorators.isdisjoint(NO_GRAD_DECORATORS)
         key = (function, receiver, callee.captured, no_grad, tuple(environment.values()))
         calls, attributes = depth.calls - 1, depth.attributes
@@ -206,6 +209,7 @@ class Engine:
         for closure in frame.closures:
             if function_key(closure.ir) in called or frame.depth.calls <= 0:
                 continue
+            closure = with_later_names(closure, frame.final if frame.environment is None else frame.environment)
             answer = self.root(closure.ir, frame.depth.calls - 1, frame.depth.attributes, closure)
             frame.depth.used(answer, answer.calls + 1, answer.attributes)
 
@@ -238,6 +242,14 @@ class Engine:
                 base.startswith("torch.nn") or base.endswith(("Module", "PreTrainedModel", "ModelMixin"))
                 for base in self.program.external_bases(cls)
             )
+        return known
+
+    def class_names(self, cls: ir.ClassIR) -> tuple[str, ...]:
+        """The names of a class and of its bases, those outside of the program dotted."""
+        known = self._class_names.get(cls)
+        if known is None:
+            names = (base if isinstance(base, str) else base.name for base in self.program.mro(cls))
+            known = self._class_names[cls] = tuple(names)
         return known
 
     def is_set_up(self, function: ir.FunctionIR) -> bool:
@@ -442,6 +454,15 @@ class Engine:
 
 
 NO_GRAD_DECORATORS = frozenset({"no_grad", "inference_mode"})
+
+
+def with_later_names(closure: d.Function, final: Environment | None) -> d.Function:
+    """A closure that is handed on also sees the names that were bound after it was made."""
+    known = {name for name, _ in closure.captured}
+    later = tuple((n, final[n]) for n in closure.ir.free if n not in known and n in final) if final else ()
+    if not later:
+        return closure
+    return d.function(closure.ir, closure.receiver, closure.captured + later, closure.bound, closure.bound_keywords)
 
 
 def answer_of(value: d.Value) -> Answer:

@@ -148,6 +148,7 @@ def evaluated(program: Program, function: ir.FunctionIR, record: Record) -> Eval
         record.regions,
         tuple(record.signs),
         tuple(record.calls),
+        function.is_generator,
     )
     return Evaluated(facts, tuple(record.events.values()))
 

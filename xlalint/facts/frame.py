@@ -180,6 +180,13 @@ class Frame:
         if self.environment is not None:
             self.environment.pop(CLEAN, None)
 
+    def after_call(self, answer: Answer) -> None:
+        """Whether the device has work after a call is what the callee leaves."""
+        if self.environment is not None and CLEAN in answer.final:
+            self.environment[CLEAN] = d.TRUE
+        else:
+            self.pending()
+
     def boundary(self, at: int) -> None:
         self.sign("boundary", at)
         if self.environment is not None:

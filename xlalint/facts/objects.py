@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xlalint.facts import domain as d
-from xlalint.facts.frame import Frame
+from xlalint.facts.frame import Environment, Frame
 from xlalint.facts.vocabulary import (
     ANY_ATTRIBUTE_ROLES,
     HOST_ATTRIBUTES,
@@ -241,15 +241,26 @@ def call_method(
 
 def close_over(frame: Frame, definition: ir.FunctionIR) -> d.Value:
     """A nested function with what its closure holds at this moment."""
-    environment = frame.env
+    value = d.function(definition, None, captured_by(definition, frame.env))
+    frame.closures[value] = None
+    return value
+
+
+def captured_by(definition: ir.FunctionIR, environment: Environment) -> tuple[tuple[str, d.Value], ...]:
     captured = tuple(
         (name, environment[name]) for name in definition.free if name in environment and name != definition.name
     )
     if "self" in definition.free:
         captured += tuple((k, v) for k, v in environment.items() if k.startswith("self."))
-    value = d.function(definition, None, captured)
-    frame.closures[value] = None
-    return value
+    return captured
+
+
+def as_of_now(frame: Frame, callee: d.Function) -> d.Function:
+    """A closure called in the function that defines it sees the names as they are at the call."""
+    if all(closure.ir is not callee.ir for closure in frame.closures):
+        return callee
+    captured = captured_by(callee.ir, frame.env)
+    return d.function(callee.ir, callee.receiver, captured, callee.bound, callee.bound_keywords)
 
 
 def element_of(frame: Frame, value: d.Value) -> d.Value:
