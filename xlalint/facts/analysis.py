@@ -49,7 +49,7 @@ def analyse(
             continue
         assumed = assumptions(source.path).assume_xla
         uses_xla = path in xla if assumed is None else assumed
-        placing = Placing(source, heat, names, uses_xla)
+        placing = Placing(source, heat, names, uses_xla, path in xla)
         yield source, Facts(source.path, placing.events(grouped.get(path, [])))
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+
+import msgspec
+
 from xlalint.facts import builtin_calls, libraries, objects, torch_calls, torch_methods, torch_modules
 from xlalint.facts import domain as d
 from xlalint.facts.construction import construct
 from xlalint.facts.engines import check_hook
 from xlalint.facts.frame import Frame
-from xlalint.facts.record import ROOT
+from xlalint.facts.record import ROOT, stronger
 from xlalint.facts.textual import read_by_text
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
@@ -70,11 +74,31 @@ def call(frame: Frame, callee: d.Value, arguments: Arguments, keywords: Keywords
     if kind is d.Role:
         return libraries.call_role(frame, callee, arguments, keywords, node)  # type: ignore[arg-type]
     if kind is d.Union:
-        parts = [p for p in callee.alternatives if p is not d.NONE]  # type: ignore[attr-defined]
-        return d.joins([call(frame, part, arguments, keywords, node) for part in parts])
+        return call_one_of(frame, callee, arguments, keywords, node)  # type: ignore[arg-type]
     if callee is d.ANY_HOST:
         return d.ANY_HOST
     return call_unknown(frame, arguments, keywords, node)
+
+
+def call_one_of(frame: Frame, callee: d.Union, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    """One of several. Where they are ops to choose from, what not all of them cost is only possible."""
+    parts = [part for part in callee.alternatives if part is not d.NONE]
+    if len(parts) < 2 or not all(type(part) in (d.Namespace, d.Module) for part in parts):
+        return d.joins([call(frame, part, arguments, keywords, node) for part in parts])
+    key, events = (node.at, ""), frame.record.events
+    before, found, values = events.pop(key, None), [], []
+    for part in parts:
+        values.append(call(frame, part, arguments, keywords, node))
+        found.append(events.pop(key, None))
+    costs = [event for event in found if event is not None]
+    if costs:
+        worst = functools.reduce(stronger, costs)
+        if len(costs) < len(parts):
+            worst = msgspec.structs.replace(worst, certainty=0)
+        before = worst if before is None else stronger(before, worst)
+    if before is not None:
+        events[key] = before
+    return d.joins(values)
 
 
 def call_unknown(frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:

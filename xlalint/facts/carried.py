@@ -45,7 +45,7 @@ def check_carried(frame: Frame, node: ir.Assign, target: str, known: d.Tensor) -
     assert isinstance(call, ir.Call)
     if frame.no_grad or not known.grad or "." in target or frame.loop_key() is None:
         return
-    callee = frame.record_callee(call)
+    callee = frame.record_callee(call) and keeps_graph(frame, node, target)
     arguments = [*call.arguments, *(value for _, value in call.keywords)]
     if callee and any(path_of(argument) == target for argument in arguments):
         frame.emit(
@@ -70,7 +70,7 @@ def check_unpacked(frame: Frame, node: ir.Assign, value: d.Value) -> None:
     arguments = {path_of(a) for a in [*call.arguments, *(value for _, value in call.keywords)]}
     for element in node.targets[0].elements:
         path = path_of(element)
-        if path is not None and path in arguments and "." not in path:
+        if path is not None and path in arguments and "." not in path and keeps_graph(frame, node, path):
             frame.emit(
                 Effect.GRAPH_THROUGH_STEPS,
                 node.at,
@@ -80,3 +80,21 @@ def check_unpacked(frame: Frame, node: ir.Assign, value: d.Value) -> None:
                 certainty=1,
                 varies=frame.loop_key(),
             )
+
+
+def keeps_graph(frame: Frame, node: ir.Assign, path: str) -> bool:
+    """Whether the name still holds what the last iteration left there, and that may have a graph."""
+    loop, bound = frame.loop_key(), frame.origins.get(path, 0)
+    if loop is not None and bound != node.at and ir.unpack(bound)[0] > loop[2]:
+        return False
+    return may_have_graph(frame.env.get(path, d.UNKNOWN))
+
+
+def may_have_graph(value: d.Value) -> bool:
+    if type(value) is d.Sequence:
+        parts = value.elements if value.elements is not None else (value.element,)
+        return any(map(may_have_graph, parts))
+    if type(value) is d.Host:
+        return False
+    known = d.tensor_of(d.as_operand(value))
+    return known.grad and known.live if known is not None else True

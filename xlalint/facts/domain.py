@@ -75,7 +75,8 @@ def tensor(
     certainty: int = 2,
     optional: bool = False,
 ) -> Tensor:
-    return Tensor(device, dtype, dims, grad and dtype not in INTEGRAL, varies, certainty, optional)
+    kind = "float" if dtype == "float16" else dtype
+    return Tensor(device, kind, dims, grad and kind not in INTEGRAL, varies, certainty, optional)
 
 
 INTEGRAL = frozenset({"bool", "uint8", "int"})
@@ -236,6 +237,8 @@ TRUE, FALSE = constant(True), constant(False)
 INT, FLOAT, BOOL, STR = host("int"), host("float"), host("bool"), host("str")
 OBJECT, ANY_HOST, NUMPY, SIZE, DTYPE = host("object"), host("?"), host("numpy"), host("size"), host("dtype")
 PAID = host("float", paid=True)
+LIKELY_HOST_DEVICE = host("device", HOST, paid=True)
+"""The device of a tensor that was seen on the host."""
 XLA_DEVICE, HOST_DEVICE, ANY_DEVICE = host("device", XLA), host("device", HOST), host("device")
 
 
@@ -330,17 +333,17 @@ def add_alternative(found: list[Value], part: Value) -> None:
 def join_tensors(a: Tensor, b: Tensor) -> Tensor:
     if a is b:
         return a
-    if a.device == b.device:
-        device = a.device
-    else:
+    device, certainty = a.device, min(a.certainty, b.certainty)
+    if a.device != b.device:
         device = XLA if XLA in (a.device, b.device) else None
+        certainty = min(certainty, 1)
     return tensor(
         device,
         a.dtype if a.dtype == b.dtype else join_dtypes(a.dtype, b.dtype),
         join_dims(a.dims, b.dims),
         a.grad or b.grad,
         join_varies(a.varies, b.varies),
-        min(a.certainty, b.certainty),
+        certainty,
         a.optional or b.optional,
     )
 
@@ -442,8 +445,19 @@ def join_sequences(a: Sequence, b: Sequence) -> Sequence:
 
 def join_mappings(a: Mapping, b: Mapping) -> Value:
     keys = [key for key, _ in a.items] + [key for key, _ in b.items if a.get(key) is None]
-    items = tuple((key, join_maybe(a.get(key), b.get(key)) or UNKNOWN) for key in keys)
+    items = tuple((key, join_entries(a.get(key), b.get(key))) for key in keys)
     return mapping(items, join_maybe(a.rest, b.rest))
+
+
+def join_entries(a: Value | None, b: Value | None) -> Value:
+    """An entry that one dict alone has may be missing: its constant is not sure."""
+    if a is not None and b is not None:
+        return join(a, b)
+    one = a if a is not None else b
+    assert one is not None
+    if type(one) is Host and one.known and one is not NONE:
+        return host(one.type, varies=one.varies, paid=one.paid)
+    return one
 
 
 def join_records(a: Record, b: Record) -> Value:

@@ -51,13 +51,17 @@ def shortened(text: str, limit: int) -> str:
 
 
 class Placing:
-    """The events of one file. ``names`` are the paths as shown, by absolute path."""
+    """The events of one file. ``names`` are the paths as shown, by absolute path; ``imports_xla`` tells whether the
+    program names torch_xla itself, ``uses_xla`` whether it runs on XLA, be it by assumption."""
 
-    def __init__(self, source: Source, heat: HeatMap, names: dict[str, str], uses_xla: bool) -> None:
+    def __init__(
+        self, source: Source, heat: HeatMap, names: dict[str, str], uses_xla: bool, imports_xla: bool
+    ) -> None:
         self.source = source
         self.heat = heat
         self.names = names
         self.uses_xla = uses_xla
+        self.imports_xla = imports_xla
         self.text = Text(source)
 
     def events(self, functions: Sequence[Evaluated]) -> Iterator[Event]:
@@ -85,6 +89,9 @@ class Placing:
         if raw.effect in CARRIED and not self.is_carried(raw, function, pace):
             return None
         if pace.host and raw.effect.value not in HOST_EFFECTS:
+            return None
+        if raw.effect is Effect.CUDA_HABIT and raw.subject == "silent-host" and not self.imports_xla:
+            # A program that is only assumed to run on XLA is read with XLA's device in this place.
             return None
         line, column, end_line, end_column = unpack(raw.at)
         return Event(
