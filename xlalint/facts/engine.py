@@ -116,7 +116,8 @@ class Engine:
         environment, receiver = bind_signature(self, function, closure)
         if seed is not None:
             environment[f"self.{seed[0]}"] = seed[1]
-        answer = self.run(function, environment, receiver, Depth(calls, attributes), False)
+        no_grad = not objects.decorator_names(function).isdisjoint(NO_GRAD_DECORATORS)
+        answer = self.run(function, environment, receiver, Depth(calls, attributes), no_grad)
         self._answers.put(key, calls, attributes, answer)
         return answer
 
