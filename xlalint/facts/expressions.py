@@ -12,6 +12,7 @@ from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import row_length
 from xlalint.facts.names import lookup
+from xlalint.knowledge.tables import guards
 from xlalint.program import ir
 
 
@@ -22,6 +23,18 @@ def evaluate_constant(frame: Frame, node: ir.Constant) -> d.Value:
 
 
 def evaluate_attribute(frame: Frame, node: ir.Attribute) -> d.Value:
+    flag = guards().flags.get(node.name)
+    value = attribute_value(frame, node)
+    if flag is not None and (value in (d.UNKNOWN, d.NONE, d.ANY_HOST) or type(value) is d.Bound or is_flag(value)):
+        return d.constant(flag)
+    return value
+
+
+def is_flag(value: d.Value) -> bool:
+    return type(value) is d.Host and value.type == "bool"
+
+
+def attribute_value(frame: Frame, node: ir.Attribute) -> d.Value:
     base = node.value
     if type(base) is ir.Name and base.name == "self":
         known = frame.env.get(f"self.{node.name}")

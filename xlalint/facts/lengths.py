@@ -63,10 +63,8 @@ def is_length_item(node: ir.Subscript) -> bool:
 
 def row_length(value: d.Value, node: ir.Expr) -> d.Value:
     """The element of a comprehension: marked where it is the length of a row."""
-    if value is d.UNKNOWN or type(value) is d.Bound or (type(value) is d.Host and may_be_length(value)):
-        if is_length(node):
-            return d.host("int", varies=d.ROW)
-    return value
+    open_ = value is d.UNKNOWN or type(value) is d.Bound or (type(value) is d.Host and may_be_length(value))
+    return d.host("int", varies=d.ROW) if open_ and is_length(node) else value
 
 
 def may_be_length(value: d.Host) -> bool:
@@ -121,7 +119,9 @@ def through(operator: str, a: d.LoopKey | None, b: d.LoopKey | None) -> d.LoopKe
 
 def largest_item(node: ir.Expr | None) -> bool:
     """``lengths.max()``, or the most ones that a row of a mask holds: read on the host, it is a batch's longest row."""
-    if type(node) is not ir.Call or type(node.function) is not ir.Attribute or node.function.name not in ("max", "amax"):
+    if type(node) is not ir.Call or type(node.function) is not ir.Attribute:
+        return False
+    if node.function.name not in ("max", "amax"):
         return False
     holder = node.function.value
     if type(holder) is ir.Call and type(holder.function) is ir.Attribute and holder.function.name == "sum":

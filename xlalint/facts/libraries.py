@@ -196,7 +196,9 @@ def call_numpy(frame: Frame, name: str, arguments: Arguments, keywords: Keywords
         known = d.tensor_of(value)
         if known is None and type(value) is d.Sequence and value.elements != ():
             known = d.tensor_of(value.element)
-        if known is not None and known.device == d.XLA and (type(value) is d.Sequence or d.surely_tensor(value)):
+        sure = known is not None and known.device == d.XLA and known.certainty == 2
+        # It raises on every accelerator, so what may lie on the host surely does.
+        if known is not None and sure and (type(value) is d.Sequence or d.surely_tensor(value)):
             frame.emit(Effect.NUMPY_OF_DEVICE, node.at, known, name, argument)
             break
     if name.startswith("numpy.random."):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xlalint.facts import domain as d
 from xlalint.facts.frame import Environment, Frame
+from xlalint.facts.promises import PARAMETER_GROUPS, promised_attribute
 from xlalint.facts.vocabulary import (
     ANY_ATTRIBUTE_ROLES,
     HOST_ATTRIBUTES,
@@ -69,7 +70,8 @@ def tensor_attribute(value: d.Tensor, name: str) -> d.Value:
     if name == "dtype":
         return d.host("dtype", value.dtype) if value.dtype not in (None, "other") else d.DTYPE
     if name == "device":
-        return d.host("device", value.device) if value.device else d.ANY_DEVICE
+        # Where a tensor lies that was seen on the host need not be where it lies in every run.
+        return d.XLA_DEVICE if value.device == d.XLA else d.LIKELY_HOST_DEVICE if value.device else d.ANY_DEVICE
     if name == "ndim" and value.rank is not None:
         return d.constant(value.rank)
     if name in HOST_ATTRIBUTES:
@@ -105,7 +107,8 @@ DTYPES = {
     "bool": "bool",
     "uint8": "uint8",
     **dict.fromkeys(("int", "long", "int64", "int32", "int16", "int8", "short"), "int"),
-    **dict.fromkeys(("float", "float32", "float16", "bfloat16", "half", "double", "float64"), "float"),
+    **dict.fromkeys(("float", "float32", "bfloat16", "double", "float64"), "float"),
+    **dict.fromkeys(("float16", "half"), "float16"),
     **dict.fromkeys(("complex64", "complex128", "cfloat", "cdouble"), "complex"),
 }
 
@@ -161,7 +164,7 @@ def role_attribute(value: d.Role, name: str) -> d.Value:
     if value.role == "distribution" and name in ("mean", "stddev", "variance", "mode", "logits", "probs", "loc", "scale"):
         return value.element or d.UNKNOWN
     if value.role == "optimizer" and name == "param_groups":
-        return d.sequence("list", None, d.mapping((), d.ANY_HOST))
+        return PARAMETER_GROUPS
     if value.role == "loader" and name in ("dataset", "sampler", "batch_sampler", "batch_size", "collate_fn"):
         return d.UNKNOWN if name != "batch_size" else d.INT
     return d.bound(value, name)
@@ -183,6 +186,8 @@ def instance_attribute(frame: Frame, value: d.Instance | d.Record | d.Value, nam
     if method is not None:
         return method_of(frame, value, method)
     found = engine.attribute_value(frame, definition, name)
+    if found is None or found is d.UNKNOWN:
+        found = promised_attribute(engine.class_names(definition), name) or found
     if found is not None:
         return found
     if name in MODULE_ATTRIBUTES:

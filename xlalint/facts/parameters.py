@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from xlalint.facts import domain as d
 from xlalint.facts.frame import Environment, Frame
+from xlalint.facts.promises import promised_parameter
 from xlalint.facts.vocabulary import (
     HOST_NAMES,
     HOST_PREFIXES,
@@ -61,10 +62,21 @@ def bind_signature(engine: Engine, function: ir.FunctionIR, closure: d.Function 
 
 
 def by_signature(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value:
+    """What is known of a parameter that no call tells of. Masks, ids and labels have no gradients."""
+    value = told_of(engine, function, parameter)
+    if type(value) is d.Tensor and parameter.name.endswith(WITHOUT_GRADIENT):
+        return value.but(grad=False)
+    return value
+
+
+WITHOUT_GRADIENT = ("mask", "_ids", "labels")
+
+
+def told_of(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value:
     """What annotation, default, framework, name and use tell of a parameter, the surest first."""
-    promised = by_framework(engine, function, parameter)
-    if promised is not None:
-        return promised
+    given = by_framework(engine, function, parameter)
+    if given is not None:
+        return given
     if parameter.annotation is not None:
         return by_annotation(engine, function, parameter)
     if parameter.name in HOST_NAMES and "step" not in function.uses.get(parameter.name, ()):
@@ -90,10 +102,17 @@ def by_annotation(engine: Engine, function: ir.FunctionIR, parameter: ir.Paramet
     if type(value) is d.Tensor:
         if value.dtype is None and (parameter.name.endswith("_ids") or parameter.name == "labels"):
             value = value.but(dtype="int")
+        if is_data(parameter.name):
+            value = value.but(grad=False)
         default = parameter.default
         if isinstance(default, ir.Constant) and default.value is None:
             value = value.but(optional=True)
     return value
+
+
+def is_data(name: str) -> bool:
+    """Inputs of a model, as their names tell: no gradient flows into them."""
+    return name.endswith(("mask", "_ids", "labels", "masks")) or name in ("pixel_values", "input_features", "images")
 
 
 def by_framework(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value | None:
@@ -103,13 +122,21 @@ def by_framework(engine: Engine, function: ir.FunctionIR, parameter: ir.Paramete
     cls = engine.program.owner(function)
     if cls is None:
         return None
-    if parameter.name in ("timestep", "t", "prev_timestep"):
-        names = {base if isinstance(base, str) else base.name for base in engine.program.mro(cls)}
-        if any(name.endswith("SchedulerMixin") for name in names):
-            return d.tensor(dtype="int", dims=(), certainty=1)
-    if function.name in STEP_METHODS and parameter.name in BATCH_NAMES:
-        return d.role("batch", d.tensor(certainty=1))
+    promised = promised_parameter(engine.class_names(cls), function.name, parameter.name)
+    if promised is not None:
+        return confirmed(promised, engine.annotated(parameter.annotation, function.module))
+    if parameter.name in BATCH_NAMES:
+        subscripted = "[]" in function.uses.get(parameter.name, ())
+        if function.name in STEP_METHODS or (subscripted and function.name in ("forward", "compute_loss")):
+            return d.role("batch", d.tensor(certainty=1))
     return None
+
+
+def confirmed(promised: d.Value, annotated: d.Value | None) -> d.Value:
+    """A promise beside an annotation: where both tell of a tensor, it is sure, and the promise knows more."""
+    if type(promised) is not d.Tensor or type(annotated) is not d.Tensor:
+        return promised
+    return annotated.but(dtype=promised.dtype or annotated.dtype, dims=promised.dims or annotated.dims)
 
 
 def by_use(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value | None:
@@ -167,7 +194,7 @@ def by_name(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) ->
     used = not TENSOR_ONLY.isdisjoint(function.uses.get(name, ()))
     if is_forward(function) and (named or used):
         dtype = "int" if name.endswith("_ids") or name == "labels" else None
-        return d.tensor(dtype=dtype, certainty=1, optional=optional)
+        return d.tensor(dtype=dtype, grad=not is_data(name), certainty=1, optional=optional)
     if used and not is_called(engine, function):
         return d.tensor(certainty=1, optional=optional)
     return d.UNKNOWN
@@ -236,8 +263,8 @@ def bound_value(
     if value is d.UNKNOWN or type(value) is d.Bound:
         return by_signature(engine, function, parameter)
     if d.is_guess(value):
-        promised = by_signature(engine, function, parameter)
-        return value if promised is d.UNKNOWN else promised
+        learned = by_signature(engine, function, parameter)
+        return value if learned is d.UNKNOWN else learned
     if type(value) is d.Host and value.type == "str" and value.known and len(value.constant) > 40:
         return d.STR
     return value

@@ -342,7 +342,8 @@ def assign_subscript(frame: Frame, target: ir.Subscript, value: d.Value) -> None
             frame.emit(Effect.TENSOR_AS_NUMBER, target.at, key, "list index", target.index)
         store(frame, target.value, d.sequence(holder.kind, None, d.join_maybe(appended(holder), value)))
     else:
-        frame.evaluate(target.index)
+        key = frame.evaluate(target.index)
+        subscripts.masks_unknown(frame, holder, key, target.index, target, Effect.BOOLEAN_ASSIGN)
         element = d.tensor_of(value)
         if holder is d.NUMPY and element is not None and element.live and d.surely_tensor(value):
             frame.emit(Effect.VALUES_TO_LIST, target.at, value, "numpy element", target)

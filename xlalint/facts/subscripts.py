@@ -28,11 +28,42 @@ def subscript(frame: Frame, value: d.Value, index: ir.Expr, node: ir.Subscript) 
         return index_host(value, index)  # type: ignore[arg-type]
     if kind is d.Record and type(key) is d.Host and key.known:
         return index_record(frame, value, key, node)  # type: ignore[arg-type]
+    if masks_unknown(frame, value, key, index, node, Effect.BOOLEAN_INDEX):
+        return d.tensor(certainty=1, varies=d.DATA)
     if kind is d.Role and (value.role in d.TENSOR_ROLES or value.role == "parameter-groups"):  # type: ignore[attr-defined]
         return value.element or d.UNKNOWN  # type: ignore[attr-defined]
     if kind is d.Instance:
         return objects.call_method(frame, value, "__getitem__", [key], {}, node)
     return d.UNKNOWN
+
+
+def masks_unknown(
+    frame: Frame, value: d.Value, key: d.Value, index: ir.Expr, node: ir.Subscript, effect: Effect
+) -> bool:
+    """What is indexed by a mask on the device can be nothing but a tensor."""
+    known = d.tensor_of(key)
+    if known is None or known.dtype != "bool" or known.device != d.XLA or not d.surely_tensor(key):
+        return False
+    structure = type(value) is d.Role and value.role in d.TENSOR_ROLES
+    if not structure and value is not d.UNKNOWN and type(value) is not d.Bound:
+        return False
+    frame.emit(effect, node.at, known, "mask", index, certainty=1)
+    frame.pending()
+    return True
+
+
+def spelled_as_mask(node: ir.Expr) -> bool:
+    """An index of unknown dtype that its spelling makes a mask: ``~x``, ``a & b``, a name that says so."""
+    if type(node) is ir.Unary:
+        return node.operator == "invert"
+    if type(node) is ir.Binary:
+        return node.operator in ("and", "or") and (spelled_as_mask(node.left) or spelled_as_mask(node.right))
+    if type(node) is ir.Call:
+        return len(node.arguments) == 1 and spelled_as_mask(node.arguments[0])
+    if type(node) is ir.Subscript:
+        return spelled_as_mask(node.value)
+    name = node.name if type(node) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
+    return name.endswith(("mask", "masks")) and "attention" not in name
 
 
 def index_record(frame: Frame, value: d.Record, key: d.Host, node: ir.Subscript) -> d.Value:
@@ -242,7 +273,7 @@ def index_by_tensor(
     store: bool,
     form: str,
 ) -> None:
-    if key.dtype in d.MASKS:
+    if key.dtype in d.MASKS or (key.dtype is None and spelled_as_mask(item)):
         if (value.live or key.live) and value.device != d.HOST:
             effect = Effect.BOOLEAN_ASSIGN if store else Effect.BOOLEAN_INDEX
             frame.emit(effect, node.at, key, "mask", item, form=form)

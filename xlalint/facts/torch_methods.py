@@ -170,6 +170,8 @@ def to(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Key
                 dtype = None if by_name == "dtype" or t.dtype in d.MASKS else t.dtype
             if by_name != "dtype":
                 device = to_unknown(device, by_name, t)
+        elif value is d.LIKELY_HOST_DEVICE:
+            device = device if device == d.HOST else None
         else:
             device = shapes.device_of(value)
     if device == d.HOST and t.live and t.device == d.XLA:

@@ -33,11 +33,13 @@ class Frameworks(msgspec.Struct, frozen=True):
 
 
 class Guards(msgspec.Struct, frozen=True):
-    """Tests whose outcome on XLA is known: by call, attribute or comparison → True, False or None."""
+    """Tests whose outcome on XLA is known: by call, attribute, comparison or flag → True, False or None."""
 
     calls: dict[str, bool | None]
     attributes: dict[str, bool | None]
     compares: dict[str, bool | None]
+    flags: dict[str, bool | None]
+    """Attributes that a project names after the device that it runs on, whatever object holds them."""
 
 
 def rows(name: str, columns: int) -> list[list[str]]:
@@ -61,11 +63,11 @@ def frameworks() -> Frameworks:
 
 @functools.cache
 def guards() -> Guards:
-    tables: dict[str, dict[str, bool | None]] = {"call": {}, "attribute": {}, "compare": {}}
+    tables: dict[str, dict[str, bool | None]] = {"call": {}, "attribute": {}, "compare": {}, "flag": {}}
     for name, form, value, *_ in rows("guards.csv", 5):
         if form in tables:
             tables[form][name] = {"true": True, "false": False}.get(value)
-    return Guards(tables["call"], tables["attribute"], tables["compare"])
+    return Guards(tables["call"], tables["attribute"], tables["compare"], tables["flag"])
 
 
 class Restriction(msgspec.Struct, frozen=True):

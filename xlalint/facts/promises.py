@@ -1,0 +1,94 @@
+"""What frameworks promise: the parameters that they hand to a method, and what their objects' attributes hold.
+
+The rows stand in ``frameworks.csv``: ``Class.method(parameter)``, ``method(parameter)`` or ``Class.attribute``, each
+with a few words that say what is there ("tensor xla int rank 1", "dict of tensor xla", "host").
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+
+from xlalint.facts import domain as d
+from xlalint.knowledge.tables import frameworks
+
+PARAMETER = re.compile(r"(?:(?P<owner>\w+)\.)?(?P<method>[\w*]+)\((?P<name>\w+)\)")
+DTYPES = frozenset({"bool", "uint8", "int", "float", "complex"})
+PARAMETERS = d.role("parameters", d.tensor(dtype="float"))
+PARAMETER_GROUPS = d.sequence("list", None, d.mapping((("params", PARAMETERS),), d.ANY_HOST))
+"""An optimizer's groups: the parameters, and settings that are numbers."""
+COLLECTIONS = {"list of": "list", "tuple of": "tuple"}
+
+
+def parsed(text: str) -> d.Value:
+    """The value that a row's words stand for; unknown where they say nothing of tensors."""
+    if text.startswith("dict of") or text.startswith("batch"):
+        return d.role("batch", d.tensor(certainty=1))
+    for words, kind in COLLECTIONS.items():
+        if text.startswith(words):
+            return d.sequence(kind, None, parsed(text[len(words) :].strip()))
+    words = text.split()
+    if words[0] == "host":
+        return d.host(words[1]) if len(words) == 2 and words[1] in ("int", "bool", "float", "str") else d.ANY_HOST
+    if words[0] == "numpy":
+        return d.NUMPY
+    if words[0] == "parameter-groups":
+        return PARAMETER_GROUPS
+    if words[0] != "tensor":
+        return d.UNKNOWN
+    device = d.HOST if "host" in words else d.XLA
+    dtype = next((word for word in words if word in DTYPES), None)
+    rank = int(words[words.index("rank") + 1]) if "rank" in words and "or" not in words else None
+    return d.tensor(device, dtype, d.of_rank(rank), certainty=1)
+
+
+@functools.cache
+def parameter_rows() -> dict[tuple[str, str], tuple[tuple[str, d.Value], ...]]:
+    """(method, parameter) → the classes it holds for, and the value. ``forward`` is known by names and by use."""
+    found: dict[tuple[str, str], list[tuple[str, d.Value]]] = {}
+    for key in sorted(frameworks().names("parameter")):
+        match = PARAMETER.fullmatch(key)
+        if match is None or (match["method"] == "forward" and not match["owner"]):
+            continue
+        value = parsed(frameworks().get("parameter", key) or "")
+        if value is not d.UNKNOWN:
+            found.setdefault((match["method"], match["name"]), []).append((match["owner"] or "", value))
+    return {key: tuple(values) for key, values in found.items()}
+
+
+@functools.cache
+def attribute_rows() -> dict[str, tuple[tuple[str, d.Value], ...]]:
+    found: dict[str, list[tuple[str, d.Value]]] = {}
+    for key in sorted(frameworks().names("attribute")):
+        owner, _, name = key.rpartition(".")
+        value = parsed(frameworks().get("attribute", key) or "")
+        if value is not d.UNKNOWN:
+            found.setdefault(name, []).append((owner, value))
+    return {key: tuple(values) for key, values in found.items()}
+
+
+def promised_parameter(classes: Iterable[str], method: str, name: str) -> d.Value | None:
+    """``classes`` are the names of the method's class and of its bases."""
+    rows = parameter_rows()
+    return chosen(classes, (*rows.get((method, name), ()), *rows.get(("*", name), ())))
+
+
+def promised_attribute(classes: Iterable[str], name: str) -> d.Value | None:
+    return chosen(classes, attribute_rows().get(name, ()))
+
+
+def chosen(classes: Iterable[str], rows: tuple[tuple[str, d.Value], ...]) -> d.Value | None:
+    if not rows:
+        return None
+    names = tuple(classes)
+    for owner, value in rows:
+        if not owner or any(is_a(name, owner) for name in names):
+            return value
+    return None
+
+
+def is_a(name: str, owner: str) -> bool:
+    if name.startswith("torch.optim.") and owner == "Optimizer":
+        return "lr_scheduler" not in name
+    return name.rpartition(".")[2].endswith(owner)
