@@ -191,6 +191,8 @@ def membership(frame: Frame, node: ir.Compare, operator: str, a: d.Value, b: d.V
         if b.live:
             frame.emit(Effect.COMPARED_ON_HOST, node.at, b, "in tensor", node.rights[0])
     elif within is None and type(b) is d.Sequence:
+        if names_first(node):
+            return d.BOOL
         sought, held = d.tensor_of(a), d.tensor_of(b.element)
         if sought is not None and sought.live and d.surely_tensor(a) and b.elements != ():
             frame.emit(Effect.COMPARED_ON_HOST, node.at, a, "in list", node.left)
@@ -199,6 +201,15 @@ def membership(frame: Frame, node: ir.Compare, operator: str, a: d.Value, b: d.V
     if type(b) is d.Mapping and type(a) is d.Host and a.known and b.rest is None and b.items:
         return d.constant((b.get(a.constant) is not None) == (operator == "in"))
     return d.BOOL
+
+
+def names_first(node: ir.Compare) -> bool:
+    """``t in [t, u]``: Python looks for the same object first, and compares nothing."""
+    within = node.rights[0]
+    if type(within) is not ir.Display or not within.elements:
+        return False
+    sought, first = node.left, within.elements[0]
+    return type(sought) is ir.Name and type(first) is ir.Name and sought.name == first.name
 
 
 def among(a: d.Host, b: d.Value) -> bool | None:

@@ -62,9 +62,14 @@ def check_op(
         return
     if row.backward_costs == "never" or frame.no_grad or not any(t.grad for t in live):
         return
-    if row.backward_costs_for(bound):
+    if row.backward_costs_for(bound) and not (frame.by_signature and is_called(frame)):
         detail = " ".join(f"aten::{name}" for name in row.backward_fallback)
         frame.emit(Effect.CPU_FALLBACK, node.at, value, row.name, operand, detail=detail, backward_only=True)
+
+
+def is_called(frame: Frame) -> bool:
+    """Whether gradients flow into a function is told by its calls, where there are any."""
+    return frame.function.name in frame.engine.program.called and frame.function.name != "forward"
 
 
 def operand_of(node: ir.Call, method: bool) -> ir.Expr | None:

@@ -117,7 +117,7 @@ class Engine:
         if seed is not None:
             environment[f"self.{seed[0]}"] = seed[1]
         no_grad = not objects.decorator_names(function).isdisjoint(NO_GRAD_DECORATORS)
-        answer = self.run(function, environment, receiver, Depth(calls, attributes), no_grad)
+        answer = self.run(function, environment, receiver, Depth(calls, attributes), no_grad, by_signature=True)
         self._answers.put(key, calls, attributes, answer)
         return answer
 
@@ -173,8 +173,10 @@ class Engine:
         receiver: d.Value | None,
         depth: Depth,
         no_grad: bool,
+        by_signature: bool = False,
     ) -> Answer:
         frame = Frame(self, function, environment, receiver, depth, no_grad)
+        frame.by_signature = by_signature
         execute(frame, function.body)
         self.hand_on(frame)
         merged = self.records.get(function)

@@ -82,6 +82,8 @@ class Frame:
         self.continues: list[Environment] = []
         self.globals: frozenset[str] = frozenset()
         self.quiet = 0
+        self.by_signature = False
+        """No call gave the arguments: they are what the signature promises."""
         self.stands_for_device = False
         self.cost = 1
         self.closures: dict[d.Function, None] = {}

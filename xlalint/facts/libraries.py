@@ -129,6 +129,7 @@ def call_boundary(frame: Frame, holds: str, last: str, keywords: Keywords, node:
         frame.sign("optimizer-step", node.at)
         frame.pending()
         if keywords.get("barrier") in (None, d.FALSE):
+            frame.sign("step-without-barrier", node.at)
             return d.NONE
     if "context" in holds:
         return d.role("boundary-context", None, last)

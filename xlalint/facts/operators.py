@@ -27,7 +27,9 @@ def binary(frame: Frame, operator: str, left: d.Value, right: d.Value, node: ir.
     left, right = d.as_operand(left), d.as_operand(right)
     a, b = d.tensor_of(left), d.tensor_of(right)
     if a is not None or b is not None:
-        return with_tensor(frame, operator, left, right, a, b, node)
+        result = with_tensor(frame, operator, left, right, a, b, node)
+        # A number that may be a tensor gives a number that may be one.
+        return result if sure(left, a, right) and sure(right, b, left) else d.union((result, d.INT))
     if type(left) is d.Host and type(right) is d.Host:
         return hosts(operator, left, right)
     if type(left) is d.Sequence or type(right) is d.Sequence:
@@ -39,6 +41,11 @@ def binary(frame: Frame, operator: str, left: d.Value, right: d.Value, node: ir.
     if type(left) is d.Host and left.type == "str":
         return d.STR
     return d.UNKNOWN
+
+
+def sure(value: d.Value, known: d.Tensor | None, other: d.Value) -> bool:
+    """Whether an operand that may be a tensor is one, or stands beside one."""
+    return known is None or type(value) is not d.Union or type(other) is d.Tensor or d.surely_tensor(value)
 
 
 def with_tensor(
@@ -133,8 +140,14 @@ def broadcast(a: tuple[int | None, ...] | None, b: tuple[int | None, ...] | None
     return tuple(y if x == 1 else x if y == 1 or x == y else None for x, y in zip(a, padded))
 
 
+FEW = 64
+"""Values of ``i % k``: so few graphs are compiled early, and then kept."""
+
+
 def hosts(operator: str, a: d.Host, b: d.Host) -> d.Value:
     varies = through(operator, a.varies, b.varies)
+    if operator == "mod" and type(b.constant) is int and 0 < b.constant <= FEW:
+        varies = None
     paid = a.paid or b.paid
     if a.known and b.known and a.type in NUMBERS and b.type in NUMBERS and operator in FOLDED:
         try:

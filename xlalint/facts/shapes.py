@@ -102,7 +102,9 @@ def reduced(
     kind = dtype_argument(keywords, dtype or reduced_dtype(name, base.dtype))
     dims: tuple[int | None, ...] | None
     if dim is None or dim is d.NONE:
-        return base.but(dims=(), dtype=kind, varies=None, grad=base.grad and kind not in d.INTEGRAL)
+        kept = keywords.get("keepdim", keywords.get("keepdims"))
+        whole = () if kept is None or kept is d.FALSE else d.of_rank(base.rank) if kept is d.TRUE else None
+        return base.but(dims=whole, dtype=kind, varies=None, grad=base.grad and kind not in d.INTEGRAL)
     dims = reduced_dims(base, dim, keep)
     value = base.but(dims=dims, dtype=kind, grad=base.grad and kind not in d.INTEGRAL)
     if pair:

@@ -131,11 +131,11 @@ def execute_if(frame: Frame, node: ir.If) -> None:
     frame.environment = join_environments(after, frame.environment)
 
 
-def execute_arm(frame: Frame, block: ir.Block, pace: str, at: int) -> None:
+def execute_arm(frame: Frame, block: ir.Block, pace: str, at: int, text: int = 0) -> None:
     if not pace:
         execute(frame, block)
         return
-    with frame.inside(pace, at):
+    with frame.inside(pace, at, "", text):
         execute(frame, block)
 
 
@@ -180,13 +180,15 @@ def execute_with(frame: Frame, node: ir.With) -> None:
         if target is not None:
             assign(frame, target, value, None)
     before = frame.no_grad
-    kinds = {kind for _, kind in entered}
+    kinds = [kind for _, kind in entered]
     frame.no_grad = before or "evaluation" in kinds
     context = next((kind for kind in kinds if kind.startswith("boundary ")), "")
+    opening = 0
     if context:
+        opening = getattr(node.items[kinds.index(context)][0], "at", 0)
         frame.boundary(node.at)
     pace = context or ("evaluation" if "evaluation" in kinds else "")
-    execute_arm(frame, node.body, pace, node.at)
+    execute_arm(frame, node.body, pace, node.at, opening)
     frame.no_grad = before
     if context and frame.environment is not None:
         frame.boundary(node.at)

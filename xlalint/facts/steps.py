@@ -21,7 +21,9 @@ def loops_without_boundary(function: FunctionFacts, heat: HeatMap) -> Iterator[R
             continue
         trains = "optimizer-step" in signs
         decodes = loop[0] == "while" and "model-call" in signs and "loader" not in signs
-        if trains and ("plain-loader" in signs or "moved" in signs or "plain-step" in signs):
+        # Who calls ``xm.optimizer_step`` knows of XLA: a loader that can't be seen may set the boundary.
+        unset = "step-without-barrier" in signs and function.regions[loop].over == "counter"
+        if trains and (unset or not signs.isdisjoint({"plain-loader", "moved", "plain-step"})):
             yield boundary_event(function, loop, "training")
         elif decodes and not trains:
             yield boundary_event(function, loop, "decoding")

@@ -92,11 +92,30 @@ def call_op(frame: Frame, name: str, last: str, arguments: Arguments, keywords: 
         check_numbers(frame, last, arguments[1:], keywords, node, False)
         return of_unknown_operand(name, last, arguments, keywords)
     rest = arguments[1:]
+    read_factor(frame, keywords, node)
     varies = check_numbers(frame, last, rest, keywords, node, base.live)
     result = result_of_call(last, base, rest, keywords)
     if varies is not None and type(result) is d.Tensor:
         return result.but(varies=varies)
     return result
+
+
+def read_factor(frame: Frame, keywords: Keywords, node: ir.Call) -> None:
+    """``torch.add(x, y, alpha=k)``: a device scalar there is read."""
+    for name in ("alpha", "beta"):
+        factor = keywords.get(name)
+        if type(factor) is d.Tensor and factor.live:
+            frame.emit(Effect.TENSOR_AS_NUMBER, node.at, factor, name, None)
+            return
+
+
+def asserted(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    """``torch._assert(x.sum() > 0, "…")`` and its kin ask for the value."""
+    value = arguments[0] if arguments else keywords.get("condition", d.UNKNOWN)
+    known = d.tensor_of(value)
+    if known is not None and known.live and d.surely_tensor(value):
+        frame.emit(Effect.ASSERTION, node.at, value, f"torch.{last}", first_argument(node))
+    return d.NONE
 
 
 def result_of_call(last: str, base: d.Tensor, rest: Arguments, keywords: Keywords) -> d.Value:
@@ -126,7 +145,7 @@ def of_unknown_operand(name: str, last: str, arguments: Arguments, keywords: Key
 
 def factory(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     device = shapes.device_argument(keywords)
-    varies = check_numbers(frame, last, arguments, keywords, node, True)
+    varies = check_numbers(frame, last, arguments, keywords, node, device != d.HOST)
     frame.pending()
     sizes = arguments
     dtype: str | None = "float"
@@ -399,6 +418,7 @@ HANDLERS: dict[str, Handler] = {
     "frombuffer": from_numpy,
     "device": make_device,
     "is_tensor": is_tensor,
+    **dict.fromkeys(("_assert", "_assert_async", "_check"), asserted),
     **dict.fromkeys(("equal", "allclose", "is_nonzero"), compared),
     "where": where,
     **dict.fromkeys(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
 from xlalint.facts import costs, shapes, torch_calls
 from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
@@ -125,7 +127,18 @@ def numpy(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: 
         if forced or t.device == d.XLA:
             effect = Effect.VALUES_TO_LIST if forced else Effect.NUMPY_OF_DEVICE
             frame.emit(effect, node.at, t, "numpy", receiver_node(node))
+    else:
+        copied_for_numpy(frame, node)
     return d.NUMPY
+
+
+def copied_for_numpy(frame: Frame, node: ir.Call) -> None:
+    """``x.cpu().numpy()`` is one read: it is told of the whole expression."""
+    copied = receiver_node(node)
+    event = frame.record.events.get((copied.at, "")) if type(copied) is ir.Call else None
+    if event is not None and event.effect is Effect.COPY_TO_HOST:
+        del frame.record.events[event.at, ""]
+        frame.record_event(msgspec.structs.replace(event, effect=Effect.VALUES_TO_LIST, at=node.at, subject="numpy"))
 
 
 def cpu(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
