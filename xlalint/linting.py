@@ -13,10 +13,10 @@ from typing import Protocol, cast
 import msgspec
 
 from xlalint.facts.assumptions import Assumptions
-from xlalint.facts.events import Facts
+from xlalint.facts.events import Facts, Span
 from xlalint.findings.check import Anchors, Judge, Lines, RuleError, Tools
 from xlalint.findings.configuration import Configurations
-from xlalint.findings.model import Diagnostic, Report, Rule, Skipped
+from xlalint.findings.model import Diagnostic, Edit, Fix, Report, Rule, Skipped
 from xlalint.findings.registry import Listed, Loaded, listed, load
 from xlalint.findings.selection import refuse_unknown_in
 from xlalint.findings.settings import Configuration
@@ -150,13 +150,19 @@ def lines_of(path: str) -> Lines | None:
 
 def later_tools() -> Tools:
     """The exact place of findings and their fixes, from the stage that reads by libcst; imported on first use."""
-    return Tools(anchors=_anchors, lines_of=lru_cache(maxsize=64)(lines_of))
+    return Tools(anchors=_anchors, text_edits=_text_edits, lines_of=lru_cache(maxsize=64)(lines_of))
 
 
 def _anchors(source: Source) -> Anchors:
     from xlalint.edits.anchor import Anchors as Exact
 
     return Exact(source)
+
+
+def _text_edits(edit: Edit, source: Source, statement: Span) -> Fix | None:
+    from xlalint.edits.fixes import text_edits
+
+    return text_edits(edit, source, statement)
 
 
 class Bench:

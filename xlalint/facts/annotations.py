@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xlalint.facts import domain as d
+from xlalint.facts.promises import promised_class
 from xlalint.program import ir
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def named(engine: Engine, node: ir.Name | ir.Attribute, path: str) -> d.Value | 
     if node.name.endswith(SETTINGS):
         return d.ANY_HOST
     symbol = engine.program.expression_symbol(node, path)
-    return engine.instance_of(symbol) if isinstance(symbol, ir.ClassIR) else None
+    return engine.instance_of(symbol) if isinstance(symbol, ir.ClassIR) else promised_class(node.name)
 
 
 def subscripted(engine: Engine, node: ir.Subscript, path: str) -> d.Value | None:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from xlalint.facts import domain as d
+from xlalint.facts.counters import blocks_of
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
+from xlalint.facts.mentions import names_in
 from xlalint.facts.narrowing import path_of
 from xlalint.program import ir
 
+CUTTING = frozenset({"detach", "item", "cpu", "size", "numel", "argmax"})
+"""Methods whose result has no graph that goes on on the device."""
 JOINING = frozenset({"cat", "concat", "concatenate", "hstack", "vstack", "dstack"})
 
 
 def check(frame: Frame, node: ir.Assign, value: d.Value) -> None:
+    if type(node.value) is ir.Name:
+        check_renamed(frame, node, node.value.name, value)
+        return
     if type(node.value) is not ir.Call or len(node.targets) != 1:
         check_unpacked(frame, node, value)
         return
@@ -58,6 +65,49 @@ def check_carried(frame: Frame, node: ir.Assign, target: str, known: d.Tensor) -
             form="carried-name",
             varies=frame.loop_key(),
         )
+
+
+def check_renamed(frame: Frame, node: ir.Assign, source: str, value: d.Value) -> None:
+    """``new = cell(x, h)``, and later ``h = new``: carried all the same."""
+    target = path_of(node.targets[0])
+    known = d.tensor_of(value)
+    loop = frame.loop_key()
+    if target is None or "." in target or loop is None or known is None or frame.no_grad:
+        return
+    if not (known.grad and known.live) or not keeps_graph(frame, node, target):
+        return
+    if derives(frame, source, target, loop[2]):
+        frame.emit(
+            Effect.GRAPH_THROUGH_STEPS, node.at, known, target, node.targets[0], certainty=1, varies=frame.loop_key()
+        )
+
+
+def derives(frame: Frame, source: str, target: str, first_line: int) -> bool:
+    """Whether this iteration computed ``source`` from ``target``, step by step, without cutting the graph."""
+    pending, seen = [source], set()
+    while pending:
+        name = pending.pop()
+        assigned = assignment_at(frame.function.body, frame.origins.get(name, 0))
+        if name in seen or assigned is None or ir.unpack(assigned.at)[0] <= first_line:
+            continue
+        seen.add(name)
+        used = frozenset(names_in(assigned.value, CUTTING))
+        if target in used:
+            return True
+        pending.extend(used)
+    return False
+
+
+def assignment_at(block: ir.Block, at: int) -> ir.Assign | None:
+    """The statement with this packed span, if it is an assignment."""
+    for statement in block:
+        if type(statement) is ir.Assign and statement.at == at:
+            return statement
+        for inner in blocks_of(statement):
+            found = assignment_at(inner, at)
+            if found is not None:
+                return found
+    return None
 
 
 def check_unpacked(frame: Frame, node: ir.Assign, value: d.Value) -> None:

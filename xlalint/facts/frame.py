@@ -82,6 +82,8 @@ class Frame:
         self.continues: list[Environment] = []
         self.globals: frozenset[str] = frozenset()
         self.quiet = 0
+        self.rows: frozenset[str] = frozenset()
+        """Names that hold one row of a tensor after the other, in the loops around this place."""
         self.by_signature = False
         """No call gave the arguments: they are what the signature promises."""
         self.stands_for_device = False

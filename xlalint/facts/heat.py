@@ -204,7 +204,7 @@ class HeatMap:
             return "step"
         if holds:
             return "epoch"
-        counting = loop[0] == "while" or region.over == "counter"
+        counting = loop[0] == "while" or region.over in ("counter", "tensor")
         if counting and "model-call" in own and self.may_decode(function):
             return "step"
         return "step" if counting and "loader" in own else ""

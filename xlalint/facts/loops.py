@@ -31,9 +31,20 @@ def execute_for(frame: Frame, node: ir.For) -> None:
             frame.engine.assign(frame, node.target, counted, None)
             return True
 
+        rows = frame.rows
+        frame.rows = rows | row_names(iterable, node.target)
         run(frame, node, begin)
+        frame.rows = rows
     if frame.environment is not None and node.orelse:
         frame.engine.execute(frame, node.orelse)
+
+
+def row_names(iterable: d.Value, target: ir.Expr) -> frozenset[str]:
+    """The target of a loop over the rows of a tensor, or over a list of tensors."""
+    held = iterable.element if type(iterable) is d.Sequence else iterable
+    if type(held) is not d.Tensor or type(target) is not ir.Name:
+        return frozenset()
+    return frozenset({target.name})
 
 
 def what_is_iterated(iterable: d.Value, node: ir.Expr) -> str:
@@ -44,7 +55,17 @@ def what_is_iterated(iterable: d.Value, node: ir.Expr) -> str:
             return "counter"
         if type(part) is d.Role and part.role == "parameters":
             return "parameters"
+        if type(part) is d.Tensor or counts_tensor(part, node):
+            return "tensor"
     return ""
+
+
+def counts_tensor(iterable: d.Value, node: ir.Expr) -> bool:
+    """``enumerate(timesteps)``: one after the other."""
+    if type(node) is not ir.Call or called(node) != "enumerate" or type(iterable) is not d.Sequence:
+        return False
+    element = iterable.element
+    return type(element) is d.Sequence and element.elements is not None and type(element.elements[-1]) is d.Tensor
 
 
 def mark_counter(frame: Frame, node: ir.For, element: d.Value) -> d.Value:

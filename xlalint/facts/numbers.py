@@ -99,14 +99,9 @@ def reads_as_size(value: d.Value) -> bool:
         parts = value.elements if value.elements is not None else (value.element,)
         return any(reads_on_device(part) for part in parts)
     known = d.tensor_of(value)
-    if known is None or not is_number(value):
+    if known is None or not d.surely_tensor(value):
         return False
     return known.device == d.XLA or (known.live and known.certainty > 0)
-
-
-def is_number(value: d.Value) -> bool:
-    """A tensor, or in some cases a number: nothing else can be a size."""
-    return all(type(part) in (d.Tensor, d.Host) for part in d.alternatives(value))
 
 
 def reads_on_device(value: d.Value) -> bool:

@@ -165,6 +165,8 @@ def role_attribute(value: d.Role, name: str) -> d.Value:
         return value.element or d.UNKNOWN
     if value.role == "optimizer" and name == "param_groups":
         return PARAMETER_GROUPS
+    if value.role == "scheduler" and name == "timesteps":
+        return promised_attribute(("Scheduler",), name) or d.UNKNOWN
     if value.role == "loader" and name in ("dataset", "sampler", "batch_sampler", "batch_size", "collate_fn"):
         return d.UNKNOWN if name != "batch_size" else d.INT
     return d.bound(value, name)

@@ -6,6 +6,7 @@ with a few words that say what is there ("tensor xla int rank 1", "dict of tenso
 
 from __future__ import annotations
 
+import fnmatch
 import functools
 import re
 from collections.abc import Iterable
@@ -92,3 +93,13 @@ def is_a(name: str, owner: str) -> bool:
     if name.startswith("torch.optim.") and owner == "Optimizer":
         return "lr_scheduler" not in name
     return name.rpartition(".")[2].endswith(owner)
+
+
+@functools.cache
+def promised_class(name: str) -> d.Value | None:
+    """The part that an object of a class outside of the program plays, by the class's name."""
+    for pattern in sorted(frameworks().names("annotation")):
+        if fnmatch.fnmatchcase(name, pattern):
+            part = frameworks().get("annotation", pattern) or ""
+            return d.module("?") if part == "module" else d.role(part)
+    return None

@@ -25,7 +25,7 @@ class Region(msgspec.Struct, frozen=True):
 
     ``kind``: "loop", "while", "amortised" (behind ``step % k == 0``), "rare" (first step, handlers), "evaluation"
     (under ``no_grad``), "closure" (a step closure). ``over`` says what a loop iterates: "loader", "counter",
-    "data" or "". ``text`` is the packed span of the iterable or the test.
+    "tensor", "parameters" or "". ``text`` is the packed span of the iterable or the test.
     """
 
     key: RegionKey

@@ -12,6 +12,7 @@ from xlalint.facts import domain as d
 from xlalint.facts.devices import in_place_of
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Environment, Frame, join_environments
+from xlalint.facts.mentions import names_in
 from xlalint.facts.loops import execute_for, execute_while
 from xlalint.facts.pace import SAME, guarded_pace, remember
 from xlalint.program import ir
@@ -111,6 +112,8 @@ def execute_if(frame: Frame, node: ir.If) -> None:
     leaves = any(isinstance(s, ir.Break) for s in node.body[-1:])
     in_loop = leaves and frame.region[0] != "body"
     effect, subject = (Effect.LOOP_TEST, "break") if in_loop else (Effect.BRANCH, "if")
+    if effect is Effect.BRANCH and picks_rows(frame, node):
+        effect, subject = Effect.FILTER, "loop"
     outcome = conditions.test(frame, node.test, effect, subject, form=arms_form(node))
     pace = guarded_pace(frame, node)
     # A guard such as ``step % k == 0`` holds now and then, even where this evaluation happens to know the step.
@@ -129,6 +132,11 @@ def execute_if(frame: Frame, node: ir.If) -> None:
     conditions.narrow(frame, node.test, False)
     execute_arm(frame, node.orelse, pace.orelse, node.at + 1)
     frame.environment = join_environments(after, frame.environment)
+
+
+def picks_rows(frame: Frame, node: ir.If) -> bool:
+    """``for row in x: if row.sum() > 0: rows.append(row)``."""
+    return bool(frame.rows) and not node.orelse and not frame.rows.isdisjoint(names_in(node.test))
 
 
 def execute_arm(frame: Frame, block: ir.Block, pace: str, at: int, text: int = 0) -> None:
