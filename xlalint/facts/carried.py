@@ -10,8 +10,8 @@ from xlalint.facts.mentions import names_in
 from xlalint.facts.narrowing import path_of
 from xlalint.program import ir
 
-CUTTING = frozenset({"detach", "item", "cpu", "size", "numel", "argmax"})
-"""Methods whose result has no graph that goes on on the device."""
+CUTTING = frozenset({"detach", "item", "size", "numel", "argmax"})
+"""Methods whose result has no graph."""
 JOINING = frozenset({"cat", "concat", "concatenate", "hstack", "vstack", "dstack"})
 
 
