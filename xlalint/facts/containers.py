@@ -165,6 +165,11 @@ def call_object_method(
     if name in REGISTERING and len(arguments) > 1:
         register(frame, arguments[0], arguments[1], name)
         return d.NONE
+    if name == "register_modules":
+        for key, value in keywords.items():
+            if key != "**":
+                register(frame, d.constant(key), value, name)
+        return d.NONE
     if name == "add_state":
         return add_state(frame, arguments, keywords)
     if name == "_gradient_checkpointing_func" and arguments:

@@ -106,7 +106,7 @@ def reads_as_size(value: d.Value) -> bool:
 
 def reads_on_device(value: d.Value) -> bool:
     known = d.tensor_of(value)
-    return known is not None and known.device == d.XLA and is_number(value)
+    return known is not None and known.device == d.XLA and d.surely_tensor(value)
 
 
 def tensor_within(value: d.Value) -> d.Value:
