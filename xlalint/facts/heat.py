@@ -292,7 +292,8 @@ class HeatMap:
             return msgspec.structs.replace(outer, heat=max(outer.heat, Heat.EPOCH))
         if kind in ("rare", "closure"):
             return msgspec.structs.replace(outer, heat=Heat.ONCE if kind == "rare" else Heat.AMORTISED, assumed=False)
-        if kind == "evaluation":
+        if kind == "evaluation" and (outer.loop is None or outer.evaluation):
+            # Under ``no_grad`` in the step of a training loop stands a part of the training.
             return msgspec.structs.replace(outer, evaluation=True)
         return outer
 
@@ -302,7 +303,9 @@ class HeatMap:
             if outer.heat >= Heat.STEP and outer.loop is not None:
                 return msgspec.structs.replace(outer, heat=Heat.INNER)
             signs = self.all_signs(function, region)
-            evaluation = not (signs & {"backward", "optimizer-step"})
+            named = looks_like_evaluation(function.name)
+            passes = outer.evaluation or named or function.regions[region].over == "loader"
+            evaluation = passes and not (signs & {"backward", "optimizer-step"})
             return Pace(Heat.STEP, (function.key, region), evaluation, False, outer.host)
         if kind == "epoch":
             return msgspec.structs.replace(outer, heat=Heat.EPOCH) if outer.heat < Heat.EPOCH else outer

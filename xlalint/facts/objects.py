@@ -299,7 +299,7 @@ def element_of(frame: Frame, value: d.Value) -> d.Value:
 
 def element_of_host(value: d.Host) -> d.Value:
     if value.type in ("size", "range"):
-        return d.INT
+        return d.INT if value.varies is None or value.type == "size" else d.host("int", varies=value.varies)
     if value.type == "numpy":
         return d.NUMPY
     return d.ANY_HOST if value is d.ANY_HOST else d.STR if value.type == "str" else d.UNKNOWN

@@ -66,6 +66,9 @@ def execute_augmented(frame: Frame, node: ir.Augmented) -> None:
     current = frame.evaluate(target)
     value = accumulated(frame, node)
     result = operators.binary(frame, node.operator, current, value, target)
+    if type(current) is d.Tensor and type(result) is d.Tensor and current.device == d.HOST:
+        # In place, a tensor stays where it is; what is added to it lay there too, or it would have raised.
+        result = result.but(device=d.HOST)
     if type(result) is d.Host and result.type in ("int", "float") and frame.region[0] != "body":
         varies = frame.loop_key()
         if varies is not None:
