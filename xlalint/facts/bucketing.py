@@ -20,6 +20,8 @@ def check_loader(frame: Frame, name: str, arguments: Arguments, keywords: Keywor
     if not name.endswith("DataLoader") or "**" in keywords:
         return
     if "batch_sampler" in keywords:
+        if batches_vary(keywords["batch_sampler"]):
+            frame.emit(Effect.VARYING_BATCH, node.at, d.NONE, "DataLoader", None, certainty=1, form="constructor")
         return
     drop = keywords.get("drop_last")
     size = arguments[1] if len(arguments) > 1 else keywords.get("batch_size", d.constant(1))
@@ -30,6 +32,14 @@ def check_loader(frame: Frame, name: str, arguments: Arguments, keywords: Keywor
     if not for_training(arguments, keywords, node):
         return
     frame.emit(Effect.SHORT_LAST_BATCH, node.at, d.NONE, "DataLoader", node.arguments[0] if node.arguments else None)
+
+
+def batches_vary(sampler: d.Value) -> bool:
+    """A list of batches, each a list of as many indices as a number says that changes."""
+    batch = sampler.element if type(sampler) is d.Sequence else None
+    if type(batch) is not d.Sequence or batch.elements is not None:
+        return False
+    return type(batch.element) is d.Host and batch.element.varies is not None
 
 
 def run_collate(frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call) -> None:

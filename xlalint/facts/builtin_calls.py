@@ -140,7 +140,8 @@ def range_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, no
         if type(value) is d.Tensor and value.live:
             frame.emit(Effect.TENSOR_AS_NUMBER, node.at, value, "range", argument)
             break
-    return d.host("range")
+    varies = next((value.varies for value in arguments if type(value) is d.Host and value.varies), None)
+    return d.host("range", varies=varies)
 
 
 def print_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:

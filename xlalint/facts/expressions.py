@@ -173,7 +173,10 @@ def evaluate_comprehension(frame: Frame, node: ir.Comprehension) -> d.Value:
             over = "loader"
     with frame.inside("loop", node.at, over, ir_at(first.iterable)):
         for generator, iterable in zip(node.generators, iterated):
-            assign_target(frame, generator.target, objects.element_of(frame, iterable))
+            element = objects.element_of(frame, iterable)
+            if type(iterable) is d.Host and iterable.type == "range":
+                element = d.host("int", varies=frame.loop_key())
+            assign_target(frame, generator.target, element)
             for condition in generator.conditions:
                 conditions.test(frame, condition, Effect.FILTER, "comprehension condition")
                 conditions.narrow(frame, condition, True)

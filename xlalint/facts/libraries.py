@@ -219,6 +219,8 @@ def call_statistics(frame: Frame, name: str, arguments: Arguments, keywords: Key
 def call_random(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     if name in ("random.randint", "random.randrange"):
         return d.host("int", varies=frame.loop_key())
+    if name in ("random.sample", "random.choices") and arguments:
+        return d.sequence("list", None, objects.element_of(frame, arguments[0]))
     if name in ("random.choice",) and arguments:
         element = objects.element_of(frame, arguments[0])
         return d.host(element.type, varies=frame.loop_key()) if type(element) is d.Host else element

@@ -112,7 +112,14 @@ def index_sequence(frame: Frame, value: d.Sequence, index: ir.Expr, node: ir.Sub
             return value.elements[key.constant]
         except IndexError:
             return d.UNKNOWN
-    return value.element
+    element = value.element
+    if value.elements is None and type(key) is d.Host and key.varies and type(element) is d.Host:
+        # Of a list that is not written out, each step takes another number.
+        return d.host(element.type, varies=key.varies, paid=element.paid) if element.type in NUMBERS else element
+    return element
+
+
+NUMBERS = frozenset({"int", "float"})
 
 
 def slice_sequence(frame: Frame, value: d.Sequence, index: ir.Slice, node: ir.Subscript) -> d.Value:

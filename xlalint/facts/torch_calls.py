@@ -40,6 +40,8 @@ HOST_RESULTS: dict[str, d.Value] = {
     "get_num_threads": d.INT,
     "broadcast_shapes": d.SIZE,
 }
+RESIZING = frozenset({"interpolate", "upsample", "resize"})
+"""Ops that give images another size; on the host, before they are moved, that is the size of the batch."""
 SILENT_ROOMS = frozenset(
     {"cuda", "distributed", "jit", "backends", "compiler", "profiler", "amp", "fx", "onnx", "utils", "autograd",
      "multiprocessing", "hub", "xpu", "mps", "random", "library", "package", "export", "serialization"}
@@ -94,6 +96,8 @@ def call_op(frame: Frame, name: str, last: str, arguments: Arguments, keywords: 
     rest = arguments[1:]
     read_factor(frame, keywords, node)
     varies = check_numbers(frame, last, rest, keywords, node, base.live)
+    if varies is not None and not base.live and last in RESIZING:
+        frame.emit(Effect.VARYING_BATCH, node.at, base, last, first_argument(node), certainty=1)
     result = result_of_call(last, base, rest, keywords)
     if varies is not None and type(result) is d.Tensor:
         return result.but(varies=varies)
