@@ -19,7 +19,9 @@ import msgspec
 
 _HEADING = re.compile(r"#+ (?P<title>.+)")
 _FILE = re.compile(r"# file: (?P<name>\S+)$")
-_MARK = re.compile(r"# (?P<kind>revealed|flagged|missed|false-alarm): (?P<text>.*?)(?=\s+# (?:revealed|flagged|missed|false-alarm): |$)")
+_MARK = re.compile(
+    r"# (?P<kind>revealed|flagged|missed|false-alarm): (?P<text>.*?)(?=\s+# (?:revealed|flagged|missed|false-alarm): |$)"
+)
 _DETAIL = re.compile(r"\[(?P<key>heat|certainty|level|why) (?P<text>[^\]]+)\]")
 _CODE = re.compile(r"XLA\d{3}")
 

@@ -91,6 +91,7 @@ def newer_syntax(error: SyntaxError) -> str | None:
     line = (error.text or "").strip()
     hints = (
         ((3, 11), r"^except\s*\*"),
+        ((3, 13), r"^(type|class|(async\s+)?def)\s+\w+\s*\[[^\](]*[^=!<>:]=[^=]"),
         ((3, 12), r"^type\s+\w+(\[.*\])?\s*=|^(async\s+)?def\s+\w+\s*\[|^class\s+\w+\s*\["),
         ((3, 12), r"""\bf["'].*\{.*["'].*\}"""),
         ((3, 14), r"""\bt["']|^except\s+\w+\s*,\s*\w+\s*:"""),
