@@ -9,7 +9,7 @@ from xlalint.facts.frame import Frame
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 
-MAX_FIELDS = 24
+MAX_FIELDS = 16
 
 
 def construct(

@@ -501,15 +501,19 @@ def is_guess(value: Value) -> bool:
 
 
 def surely_tensor(value: Value) -> bool:
-    """Nothing else in it is ambiguous: besides a tensor there are at most None and numbers."""
+    """Nothing else in it is ambiguous: besides a tensor there are at most None and where a sum starts."""
     if type(value) is Tensor:
         return True
     if type(value) is not Union:
         return False
     return all(
-        type(part) is Tensor or part is NONE or (type(part) is Host and (part.paid or part.type in ("int", "float")))
-        for part in value.alternatives
+        type(part) is Tensor or part is NONE or (type(part) is Host and is_start(part)) for part in value.alternatives
     )
+
+
+def is_start(value: Host) -> bool:
+    """A number that an accumulator starts from, or that was read from a tensor."""
+    return value.paid or (value.known and value.type in ("int", "float"))
 
 
 def truth(value: Value) -> bool | None:

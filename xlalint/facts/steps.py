@@ -20,7 +20,8 @@ def loops_without_boundary(function: FunctionFacts, heat: HeatMap) -> Iterator[R
         if "boundary" in signs or "framework" in signs or "boundary-loader" in signs:
             continue
         trains = "optimizer-step" in signs
-        decodes = loop[0] == "while" and "model-call" in signs and "loader" not in signs
+        # What is moved to the device in each round was read before it, and nothing grows.
+        decodes = loop[0] == "while" and "model-call" in signs and not signs & {"loader", "moved"}
         # Who calls ``xm.optimizer_step`` knows of XLA: a loader that can't be seen may set the boundary.
         unset = "step-without-barrier" in signs and function.regions[loop].over == "counter"
         if trains and (unset or not signs.isdisjoint({"plain-loader", "moved", "plain-step"})):
