@@ -52,6 +52,9 @@ def masks_unknown(
     return True
 
 
+JOINING = frozenset({"cat", "concat", "concatenate", "stack"})
+
+
 def spelled_as_mask(node: ir.Expr) -> bool:
     """An index of unknown dtype that its spelling makes a mask: ``~x``, ``a & b``, a name that says so."""
     if type(node) is ir.Unary:
@@ -59,7 +62,11 @@ def spelled_as_mask(node: ir.Expr) -> bool:
     if type(node) is ir.Binary:
         return node.operator in ("and", "or") and (spelled_as_mask(node.left) or spelled_as_mask(node.right))
     if type(node) is ir.Call:
-        return len(node.arguments) == 1 and spelled_as_mask(node.arguments[0])
+        function = node.function
+        joins = type(function) in (ir.Name, ir.Attribute) and function.name in JOINING  # type: ignore[union-attr]
+        return joins and bool(node.arguments) and spelled_as_mask(node.arguments[0])
+    if type(node) is ir.Display:
+        return bool(node.elements) and all(map(spelled_as_mask, node.elements))
     if type(node) is ir.Subscript:
         return spelled_as_mask(node.value)
     name = node.name if type(node) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
