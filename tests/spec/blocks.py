@@ -3,8 +3,8 @@
 A comment at the end of a line is a mark:
 
 ``# revealed: TEXT``  the ``reveal(x)`` of this line prints TEXT
-``# flagged: CODE [heat step] [certainty likely] [level note] [why TEXT]``  these codes and no others are flagged here;
-    what stands in brackets must hold too, ``why`` as a part of one of the reasons; several codes are separated by commas
+``# flagged: CODE [heat step] [certainty likely] [level note] [why TEXT]``  these codes and no others are flagged
+    here; what stands in brackets must hold too, ``why`` as a part of one of the reasons; commas part several codes
 ``# missed: CODE because …``  known to be wrong: ought to be flagged, is not; the test fails when it becomes right
 ``# false-alarm: CODE because …``  known to be wrong: is flagged, ought not to be
 
@@ -19,9 +19,8 @@ import msgspec
 
 _HEADING = re.compile(r"#+ (?P<title>.+)")
 _FILE = re.compile(r"# file: (?P<name>\S+)$")
-_MARK = re.compile(
-    r"# (?P<kind>revealed|flagged|missed|false-alarm): (?P<text>.*?)(?=\s+# (?:revealed|flagged|missed|false-alarm): |$)"
-)
+_KINDS = "revealed|flagged|missed|false-alarm"
+_MARK = re.compile(rf"# (?P<kind>{_KINDS}): (?P<text>.*?)(?=\s+# (?:{_KINDS}): |$)")
 _DETAIL = re.compile(r"\[(?P<key>heat|certainty|level|why) (?P<text>[^\]]+)\]")
 _CODE = re.compile(r"XLA\d{3}")
 

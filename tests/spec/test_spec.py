@@ -86,7 +86,7 @@ def describe(one: Diagnostic) -> str:
 
 WRONG = {
     "a finding that is not there": "x = 1  # flagged: XLA101\n",
-    "a finding without a mark": "import torch\nfor i in loader:\n    torch.ones(i, device='xla').item()\n    opt.step()\n",
+    "a finding without a mark": "import torch\nfor i in loader:\n    torch.ones(9, device='xla').item()\n",
     "a value that is another": "reveal(1)  # revealed: int 2\n",
     "a value without a mark": "reveal(1)\n",
     "a reveal that is never reached": "def f():\n    return 1\n    reveal(1)  # revealed: int 1\n",

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import msgspec
 
 from xlalint.facts.events import Heat
-from xlalint.facts.record import ROOT, CallEdge, FunctionKey, Record, Region, RegionKey, Sign
+from xlalint.facts.record import ROOT, CallEdge, FunctionKey, Region, RegionKey, Sign
 from xlalint.knowledge.tables import frameworks
 from xlalint.program.ir import unpack
 

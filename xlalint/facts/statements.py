@@ -12,8 +12,8 @@ from xlalint.facts import domain as d
 from xlalint.facts.devices import in_place_of
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Environment, Frame, join_environments
-from xlalint.facts.mentions import names_in
 from xlalint.facts.loops import execute_for, execute_while
+from xlalint.facts.mentions import names_in
 from xlalint.facts.pace import SAME, guarded_pace, remember
 from xlalint.program import ir
 
