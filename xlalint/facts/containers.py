@@ -184,7 +184,8 @@ def call_object_method(
     if name in ("manual_backward", "backward"):
         frame.sign("backward", node.at)
         return d.NONE
-    return d.UNKNOWN
+    made = frameworks().get("factory", f"*.{name}")
+    return d.module(made) if made is not None and made.startswith("torch.nn.") else d.UNKNOWN
 
 
 def add_state(frame: Frame, arguments: Arguments, keywords: Keywords) -> d.Value:
