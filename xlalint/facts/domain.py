@@ -57,15 +57,12 @@ class Tensor(Value, frozen=True):
         return self.device != HOST
 
     def but(self, **changes: Any) -> Tensor:
-        fields = {name: getattr(self, name) for name in TENSOR_FIELDS}
-        fields.update(changes)
-        return tensor(**fields)
+        return tensor(*[changes[name] if name in changes else getattr(self, name) for name in TENSOR_FIELDS])
 
 
 TENSOR_FIELDS = Tensor.__struct_fields__
 
 
-@cache
 def tensor(
     device: str | None = XLA,
     dtype: str | None = None,
@@ -76,7 +73,10 @@ def tensor(
     optional: bool = False,
 ) -> Tensor:
     kind = "float" if dtype == "float16" else dtype
-    return Tensor(device, kind, dims, grad and kind not in INTEGRAL, varies, certainty, optional)
+    return _tensor(device, kind, dims, grad and kind not in INTEGRAL, varies, certainty, optional)
+
+
+_tensor = cache(Tensor)
 
 
 INTEGRAL = frozenset({"bool", "uint8", "int"})
@@ -255,12 +255,14 @@ def sequence(kind: str, elements: Iterable[Value] | None = None, element: Value 
     return _sequence(kind, None, UNKNOWN if element is None else element)
 
 
-@lru_cache(maxsize=None, typed=True)
 def mapping(items: tuple[tuple[Any, Value], ...] = (), rest: Value | None = None) -> Mapping:
-    return Mapping(items[:40], rest if len(items) <= 40 else UNKNOWN)
+    return _mapping(items[:40], rest if len(items) <= 40 else UNKNOWN)
 
 
-@cache
+_mapping = lru_cache(maxsize=None, typed=True)(Mapping)
+_function, _namespace, _module, _role = cache(Function), cache(Namespace), cache(Module), cache(Role)
+
+
 def function(
     definition: ir.FunctionIR,
     receiver: Value | None = None,
@@ -268,7 +270,7 @@ def function(
     bound: tuple[Value, ...] = (),
     keywords: tuple[tuple[str, Value], ...] = (),
 ) -> Function:
-    return Function(definition, receiver, captured, bound, keywords)
+    return _function(definition, receiver, captured, bound, keywords)
 
 
 cls = cache(Class)
@@ -277,19 +279,16 @@ record = cache(Record)
 super_of = cache(Super)
 
 
-@cache
 def namespace(name: str, path: str | None = None) -> Namespace:
-    return Namespace(name, path)
+    return _namespace(name, path)
 
 
-@cache
 def module(name: str, elements: Value | None = None, costs: str | None = None) -> Module:
-    return Module(name, elements, costs)
+    return _module(name, elements, costs)
 
 
-@cache
 def role(name: str, element: Value | None = None, detail: str | None = None) -> Role:
-    return Role(name, element, detail)
+    return _role(name, element, detail)
 
 
 bound = cache(Bound)
