@@ -8,7 +8,6 @@ from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.narrowing import narrow
 from xlalint.knowledge.tables import guards
-from xlalint.knowledge.tables import guards
 from xlalint.program import ir
 
 __all__ = ["evaluate_boolean", "evaluate_compare", "narrow", "test"]

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from xlalint.facts.frame import Frame
 from xlalint.program import ir
 
+STAND_IN = "torch_xla."
+"""``torch.cuda.FloatTensor if cuda else torch.FloatTensor`` is read as one of torch_xla's, which are none."""
 ACCELERATORS = ("cuda", "mps", "xpu", "npu", "hpu", "gpu", "xla")
 
 
@@ -38,4 +40,6 @@ def names_accelerator(part: ir.Expr | ir.Block) -> bool:
         return names_accelerator(part.body) or names_accelerator(part.orelse)
     if type(part) is ir.Call:
         return any(map(names_accelerator, part.arguments)) or names_accelerator(part.function)
-    return type(part) is ir.Attribute and part.name in ("current_accelerator", "cuda")
+    if type(part) is ir.Attribute:
+        return part.name in ("current_accelerator", "cuda") or names_accelerator(part.value)
+    return False

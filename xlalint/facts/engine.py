@@ -186,11 +186,13 @@ class Engine:
         value = self.value_of(frame)
         if value is d.UNKNOWN and function.returns is not None:
             value = self.returned(function)
-        final = frame.final if frame.environment is None else frame.environment
+        final = (frame.final if frame.environment is None else frame.environment) or {}
+        if frame.known_globals:
+            final = {**frame.known_globals, **{k: v for k, v in final.items() if v is not d.UNKNOWN}}
         return Answer(
             value,
             frame.writes,
-            final or {},
+            final,
             depth.needed_calls,
             depth.needed_attributes,
             depth.whole_calls,

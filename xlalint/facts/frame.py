@@ -78,6 +78,8 @@ class Frame:
         self.statement = 0
         self.guards: tuple[int, ...] = ()
         self.origins: dict[str, int] = {}
+        self.known_globals: Environment | None = {} if function.name == "<module>" else None
+        """The last known value of each top-level name: what functions see that are called in between."""
         self.breaks: list[Environment] = []
         self.continues: list[Environment] = []
         self.globals: frozenset[str] = frozenset()
@@ -108,6 +110,8 @@ class Frame:
     def bind(self, path: str, value: d.Value) -> None:
         self.env[path] = value
         self.origins[path] = self.statement
+        if self.known_globals is not None and value is not d.UNKNOWN:
+            self.known_globals[path] = value
 
     # What is left behind
 
@@ -209,6 +213,16 @@ class Frame:
             yield key
         finally:
             self.region = outer
+
+    def over_parameters(self) -> bool:
+        """In a loop over a model's parameters."""
+        key = self.region
+        while key != ROOT:
+            region = self.record.regions[key]
+            if region.over == "parameters":
+                return True
+            key = region.parent
+        return False
 
     def loop_key(self) -> d.LoopKey | None:
         """The innermost loop around this place."""

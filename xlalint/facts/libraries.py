@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xlalint.facts import construction, containers, objects, torch_modules, training
+from xlalint.facts import construction, containers, objects, torch_calls, torch_modules, training
 from xlalint.facts import domain as d
 from xlalint.facts.bucketing import check_collator, check_filled_array, check_padding_call
+from xlalint.facts.devices import STAND_IN
 from xlalint.facts.engines import make_engine
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
@@ -66,6 +67,8 @@ def call_torch_library(
         return found
     if last in ENTERED:
         return d.role("context", None, last)
+    if name.startswith(STAND_IN) and last in torch_calls.LEGACY:
+        return torch_calls.made_by_type(frame, last, d.XLA, arguments, keywords, node)
     if rest.startswith("nn.") and (last[:1].isupper() or last in torch_modules.PARAMETRIZING):
         return torch_modules.make_module(frame, name, arguments, keywords, node)
     if rest.startswith("optim."):
@@ -79,7 +82,7 @@ def call_torch_library(
     if last == "SummaryWriter":
         return d.role("writer")
     if rest.startswith("hub."):
-        return d.module("?")
+        return d.module("?") if rest == "hub.load" else d.UNKNOWN
     if rest.startswith("distributions.") and last[:1].isupper():
         return training.make_distribution(last, [*arguments, *keywords.values()])
     return None if name.startswith("torch.") else d.UNKNOWN

@@ -48,6 +48,10 @@ def row_names(iterable: d.Value, target: ir.Expr) -> frozenset[str]:
 
 
 def what_is_iterated(iterable: d.Value, node: ir.Expr) -> str:
+    if type(node) is ir.Call and called(node) == "enumerate" and node.arguments:
+        node = node.arguments[0]
+    if type(node) is ir.Call and called(node) in ("range", "trange", "count"):
+        return "counter"
     for part in d.alternatives(iterable):
         if type(part) is d.Role and part.role == "loader":
             return "loader"

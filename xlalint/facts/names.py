@@ -18,10 +18,19 @@ def lookup(frame: Frame, node: ir.Name) -> d.Value:
 
 def global_value(frame: Frame, name: str) -> d.Value:
     engine = frame.engine
-    symbol = engine.program.resolve(frame.path, name)
+    symbol = imported_here(frame, name) or engine.program.resolve(frame.path, name)
     if symbol is None:
         return d.namespace(f"builtins.{name}")
     return symbol_value(frame, symbol)
+
+
+def imported_here(frame: Frame, name: str) -> Symbol | None:
+    """``import model`` … ``model = model.Net()``: until it is bound anew at the top level, a name is its import."""
+    if frame.function.name != "<module>":
+        return None
+    module = frame.engine.program.module(frame.path)
+    dotted = module.imports.get(name) if module is not None and name in module.globals else None
+    return None if dotted is None else frame.engine.program.dotted(dotted, frame.path)
 
 
 def symbol_value(frame: Frame, symbol: Symbol) -> d.Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xlalint.facts import domain as d
+from xlalint.facts.devices import STAND_IN
 from xlalint.facts.frame import Environment, Frame
 from xlalint.facts.promises import PARAMETER_GROUPS, promised_attribute
 from xlalint.facts.vocabulary import (
@@ -98,6 +99,8 @@ def namespace_attribute(frame: Frame, value: d.Namespace, name: str) -> d.Value:
         return d.FLOAT
     if value.path is not None:
         return frame.engine.module_attribute(frame, value.path, value.name, name)
+    if frame.stands_for_device and value.name == "torch" and name.endswith("Tensor"):
+        return d.namespace(f"{STAND_IN}{name}")
     full = f"{value.name}.{name}"
     guard = guards().attributes.get(full)
     return d.constant(guard) if guard is not None else d.namespace(full)

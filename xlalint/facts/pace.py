@@ -103,15 +103,15 @@ def is_last(node: ir.Expr) -> bool:
     """``i == len(loader) - 1``, ``last_batch`` and the like: once a pass."""
     if type(node) in (ir.Name, ir.Attribute):
         return any(word in node.name.lower() for word in ("last", "final"))  # type: ignore[union-attr]
-    if type(node) is not ir.Compare or len(node.operators) != 1 or node.operators[0] not in ("eq", "ge", "lt", "le"):
-        return False
-    return True
+    return type(node) is ir.Compare and node.operators in (("eq",), ("ge",), ("lt",), ("le",))
 
 
 def is_first(frame: Frame, test: ir.Expr) -> bool:
     """``step == 0``, ``i == 10``: once a loop."""
     if type(test) is ir.Boolean and test.operator == "and":
         return any(is_first(frame, value) for value in test.values)
+    if is_empty_state(test):
+        return True
     if type(test) is not ir.Compare or test.operators != ("eq",):
         return False
     left, right = test.left, test.rights[0]
@@ -120,6 +120,25 @@ def is_first(frame: Frame, test: ir.Expr) -> bool:
             return False
         return type(right) in (ir.Binary, ir.Name, ir.Attribute, ir.Call)
     return type(left) is ir.Name and is_counter(frame, left.name)
+
+
+def is_empty_state(test: ir.Expr) -> bool:
+    """``len(state) == 0``, ``not state``, ``"step" not in state``: what a parameter's first step sets up."""
+    if type(test) is ir.Unary and test.operator == "not":
+        return is_state(test.operand)
+    if type(test) is not ir.Compare or len(test.operators) != 1:
+        return False
+    if test.operators == ("not-in",):
+        return is_state(test.rights[0])
+    counted = type(test.left) is ir.Call and len(test.left.arguments) == 1 and is_state(test.left.arguments[0])
+    return counted and test.operators == ("eq",)
+
+
+def is_state(node: ir.Expr) -> bool:
+    """``state``, ``self.state[p]``."""
+    if type(node) is ir.Subscript:
+        node = node.value
+    return type(node) in (ir.Name, ir.Attribute) and node.name in ("state", "param_state", "p_state")  # type: ignore[union-attr]
 
 
 def is_counter(frame: Frame, name: str) -> bool:

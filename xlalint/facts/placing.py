@@ -17,6 +17,7 @@ from xlalint.program.ir import unpack
 from xlalint.sources.source import Source
 
 SHORT = 60
+FEW = "few values"
 CARRIED = frozenset({Effect.GROWING, Effect.GRAPH_THROUGH_STEPS, Effect.BAKED_NUMBER})
 
 
@@ -73,10 +74,11 @@ class Placing:
                     raw = steps.placed_boundary(raw, function, self.heat)
                 event = self.event(raw, function)
                 if event is not None and raw.effect is Effect.BAKED_NUMBER and raw.varies in self.heat.restarting:
-                    # Graphs for the same few numbers each time: told once, at the first of their uses.
+                    # As many graphs as the range is long, each compiled once: told at the first use, and only
+                    # possible, as nobody knows whether that is few.
                     first = raw.varies not in told
                     told.add(raw.varies)
-                    event = msgspec.structs.replace(event, detail="few values") if first else None
+                    event = msgspec.structs.replace(event, detail=FEW, certainty=Certainty.POSSIBLE) if first else None
                 if event is not None:
                     yield event
             for raw in (*steps.loops_without_boundary(function, self.heat), *steps.partial_traces(function, self.heat)):

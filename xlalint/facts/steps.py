@@ -19,12 +19,13 @@ def loops_without_boundary(function: FunctionFacts, heat: HeatMap) -> Iterator[R
         signs = heat.all_signs(function, loop)
         if "boundary" in signs or "framework" in signs or "boundary-loader" in signs:
             continue
-        trains = "optimizer-step" in signs
+        # Without an optimizer the parameters may be changed one by one.
+        trains = "optimizer-step" in signs or signs >= {"backward", "manual-step"}
         # What is moved to the device in each round was read before it, and nothing grows.
         decodes = loop[0] == "while" and "model-call" in signs and not signs & {"loader", "moved"}
         # Who calls ``xm.optimizer_step`` knows of XLA: a loader that can't be seen may set the boundary.
         unset = "step-without-barrier" in signs and function.regions[loop].over == "counter"
-        if trains and (unset or not signs.isdisjoint({"plain-loader", "moved", "plain-step"})):
+        if trains and (unset or not signs.isdisjoint({"plain-loader", "moved", "plain-step", "manual-step"})):
             yield boundary_event(function, loop, "training")
         elif decodes and not trains:
             yield boundary_event(function, loop, "decoding")

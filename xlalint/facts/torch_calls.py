@@ -74,6 +74,8 @@ def call_silent(frame: Frame, name: str, last: str, arguments: Arguments, keywor
         return call(frame, arguments[0], arguments[1:], {}, node)
     if name.startswith("torch.jit.") and arguments:
         return arguments[0]
+    if name in ("torch.autograd.Variable", "torch.autograd.variable.Variable") and arguments:
+        return arguments[0]
     if name == "torch.autograd.grad":
         return d.sequence("tuple", None, d.tensor(dtype="float"))
     return d.UNKNOWN
@@ -258,12 +260,18 @@ LEGACY = {
 
 def legacy_tensor(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     """``torch.LongTensor(rows)`` or ``torch.LongTensor(2, 3)``: always on the host."""
+    return made_by_type(frame, last, d.HOST, arguments, keywords, node)
+
+
+def made_by_type(
+    frame: Frame, last: str, device: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value:
     dtype = LEGACY[last]
     if arguments and all(type(v) is d.Host and v.type in ("int", "size") for v in arguments):
         check_numbers(frame, "empty", arguments, keywords, node, False)
-        return d.tensor(d.HOST, dtype, shapes.dims_from(arguments), False)
+        return d.tensor(device, dtype, shapes.dims_from(arguments), False)
     made = make_tensor(frame, last, arguments, keywords, node)
-    return made.but(device=d.HOST, dtype=dtype) if type(made) is d.Tensor else made
+    return made.but(device=device, dtype=dtype) if type(made) is d.Tensor else made
 
 
 def from_numpy(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:

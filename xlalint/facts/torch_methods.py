@@ -8,6 +8,7 @@ import msgspec
 
 from xlalint.facts import costs, shapes, torch_calls
 from xlalint.facts import domain as d
+from xlalint.facts.devices import STAND_IN
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import largest_item
@@ -27,6 +28,8 @@ def call_method(
         if name in ("dim", "ndimension") and tensor.rank is not None:
             return d.constant(tensor.rank)
         return d.host(HOST_METHODS[name])
+    if name.endswith("_") and frame.over_parameters():
+        frame.sign("manual-step", node.at)
     handler = METHODS.get(name)
     if handler is not None:
         return handler(frame, tensor, name, arguments, keywords, node)
@@ -124,7 +127,8 @@ def tolist(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords:
 def numpy(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     if t.live:
         forced = keywords.get("force") is d.TRUE
-        if forced or t.device == d.XLA:
+        # It raises on every accelerator, so what may lie on the host surely does.
+        if forced or (t.device == d.XLA and t.certainty == 2):
             effect = Effect.VALUES_TO_LIST if forced else Effect.NUMPY_OF_DEVICE
             frame.emit(effect, node.at, t, "numpy", receiver_node(node))
     else:
@@ -219,6 +223,10 @@ def type_(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: 
     value = arguments[0] if arguments else d.UNKNOWN
     if type(value) is d.Host and value.type == "dtype":
         return t.but(dtype=value.constant if value.known else None, optional=False)
+    if type(value) is d.Namespace and value.name.startswith(STAND_IN) and value.name.endswith("Tensor"):
+        if t.device != d.XLA:
+            frame.sign("moved", node.at)
+        return t.but(device=d.XLA, dtype=None, optional=False)
     if type(value) is d.Namespace and value.name.startswith("torch.") and value.name.endswith("Tensor"):
         if t.live:
             frame.emit(Effect.COPY_TO_HOST, node.at, t, "type", receiver_node(node))
