@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -38,6 +39,32 @@ def counted(block: ir.Block) -> Iterator[str]:
         else:
             for inner in blocks_of(statement):
                 yield from counted(inner)
+
+
+@lru_cache(maxsize=8192)
+def hands_on(loop: ir.For) -> bool:
+    """Whether the loop's body calls something else with what the loop iterates: ``for batch in data: model(batch)``."""
+    targets = loop.target.elements if type(loop.target) is ir.Display else (loop.target,)
+    names = frozenset(target.name for target in targets if type(target) is ir.Name)
+    return bool(names) and any(map(functools.partial(is_given, names), calls_in(loop.body)))
+
+
+def is_given(names: frozenset[str], call: ir.Call) -> bool:
+    function = call.function
+    while type(function) in (ir.Attribute, ir.Subscript):
+        function = function.value  # type: ignore[union-attr]
+    own = type(function) is ir.Name and function.name in names
+    return not own and any(type(part) is ir.Name and part.name in names for part in call.arguments)
+
+
+def calls_in(block: ir.Block) -> Iterator[ir.Call]:
+    """The calls that whole statements make."""
+    for statement in block:
+        value = getattr(statement, "value", None)
+        if type(value) is ir.Call:
+            yield value
+        for inner in blocks_of(statement):
+            yield from calls_in(inner)
 
 
 def blocks_of(statement: ir.Stmt) -> tuple[ir.Block, ...]:

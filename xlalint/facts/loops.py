@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from xlalint.facts import conditions, objects
 from xlalint.facts import domain as d
-from xlalint.facts.counters import forget_first_values
+from xlalint.facts.counters import forget_first_values, hands_on
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Environment, Frame, join_environments
 from xlalint.program import ir
@@ -18,6 +18,8 @@ COUNTING = frozenset({"range", "enumerate", "count", "trange", "prange", "islice
 def execute_for(frame: Frame, node: ir.For) -> None:
     iterable = frame.engine.iterated(frame, node)
     over = what_is_iterated(iterable, node.iterable)
+    if not over and type(iterable) is not d.Module and hands_on(node):
+        over = "data"
     if over == "loader":
         frame.sign("loader", node.at)
     with frame.inside("loop", node.at, over, getattr(node.iterable, "at", 0)):
@@ -48,9 +50,9 @@ def row_names(iterable: d.Value, target: ir.Expr) -> frozenset[str]:
 
 
 def what_is_iterated(iterable: d.Value, node: ir.Expr) -> str:
-    if type(node) is ir.Call and called(node) == "enumerate" and node.arguments:
-        node = node.arguments[0]
-    if type(node) is ir.Call and called(node) in ("range", "trange", "count"):
+    counted = counts_tensor(iterable, node)
+    inner = node.arguments[0] if type(node) is ir.Call and called(node) == "enumerate" and node.arguments else node
+    if type(inner) is ir.Call and called(inner) in ("range", "trange", "count"):
         return "counter"
     for part in d.alternatives(iterable):
         if type(part) is d.Role and part.role == "loader":
@@ -59,7 +61,7 @@ def what_is_iterated(iterable: d.Value, node: ir.Expr) -> str:
             return "counter"
         if type(part) is d.Role and part.role == "parameters":
             return "parameters"
-        if type(part) is d.Tensor or counts_tensor(part, node):
+        if type(part) is d.Tensor or counted:
             return "tensor"
     return ""
 
