@@ -296,34 +296,56 @@ bound = cache(Bound)
 
 @cache
 def _union(alternatives: frozenset[Value]) -> Union:
-    return Union(tuple(alternatives))
+    return Union(tuple(sorted(alternatives, key=order_key)))
+
+
+@cache
+def order_key(value: Value) -> str:
+    """A text that tells values apart, the same in each run: the order of a union's alternatives must not vary."""
+    fields = (getattr(value, name) for name in value.__struct_fields__)
+    return f"{type(value).__name__}({','.join(map(field_key, fields))})"
+
+
+def field_key(field: Any) -> str:
+    if isinstance(field, Value):
+        return order_key(field)
+    if isinstance(field, tuple):
+        return f"({','.join(map(field_key, field))})"
+    if isinstance(field, (ir.FunctionIR, ir.ClassIR)):
+        return f"{field.module}:{field.qualname}:{field.at}"
+    return f"{type(field).__name__} {field!r}"
 
 
 def union(values: Iterable[Value]) -> Value:
+    """Values that don't merge into one: at most one tensor, one host value, one sequence … and None beside them."""
     found: list[Value] = []
     for value in values:
         for part in value.alternatives if type(value) is Union else (value,):
+            if part is UNKNOWN:
+                return UNKNOWN
             add_alternative(found, part)
+    if NONE in found and len(found) > 1:
+        position = next((i for i, part in enumerate(found) if type(part) is Tensor), None)
+        if position is not None:
+            found.remove(NONE)
+            found = [part.but(optional=True) if type(part) is Tensor else part for part in found]
     if len(found) == 1:
         return found[0]
-    if not found or len(found) > MAX_UNION:
+    if not found or len(found) - (NONE in found) > MAX_UNION:
         return UNKNOWN
-    if len(found) == 2 and NONE in found:
-        other = found[0] if found[1] is NONE else found[1]
-        if type(other) is Tensor:
-            return other.but(optional=True)
     return _union(frozenset(found))
 
 
 def add_alternative(found: list[Value], part: Value) -> None:
-    """Tensors merge into one, everything else stays apart."""
-    if type(part) is Tensor:
-        for i, other in enumerate(found):
-            if type(other) is Tensor:
-                found[i] = join_tensors(other, part)
-                return
-    if part not in found:
-        found.append(part)
+    """What merges with one of the others takes its place, everything else stays apart."""
+    for i, other in enumerate(found):
+        if other is part:
+            return
+        merged = merge(other, part)
+        if merged is not None:
+            found[i] = merged
+            return
+    found.append(part)
 
 
 # Joins
@@ -368,9 +390,7 @@ def join_varies(a: LoopKey | None, b: LoopKey | None) -> LoopKey | None:
     return min(a, b)
 
 
-def join_hosts(a: Host, b: Host) -> Value:
-    if NONE in (a, b):
-        return union((a, b))
+def join_hosts(a: Host, b: Host) -> Host:
     varies = join_varies(a.varies, b.varies)
     paid = a.paid or b.paid
     if a.type == b.type:
@@ -380,29 +400,34 @@ def join_hosts(a: Host, b: Host) -> Value:
     return host("?", NO_CONSTANT, varies, paid)
 
 
+def merge(a: Value, b: Value) -> Value | None:
+    """The one value that stands for both; None where they stay apart in a union."""
+    kind = type(a)
+    if kind is not type(b):
+        if isinstance(a, (Instance, Record)) and isinstance(b, (Instance, Record)) and a.ir is b.ir:
+            return instance(a.ir)
+        return None
+    if kind is Tensor:
+        return join_tensors(a, b)  # type: ignore[arg-type]
+    if kind is Host:
+        return None if a is NONE or b is NONE else join_hosts(a, b)  # type: ignore[arg-type]
+    if kind is Sequence:
+        return join_sequences(a, b)  # type: ignore[arg-type]
+    if kind is Mapping:
+        return join_mappings(a, b)  # type: ignore[arg-type]
+    if isinstance(a, Module) and isinstance(b, Module) and a.name == b.name:
+        return module(a.name, join_maybe(a.elements, b.elements), join_costs(a.costs, b.costs))
+    if isinstance(a, Role) and isinstance(b, Role) and a.role == b.role:
+        return role(a.role, join_maybe(a.element, b.element), a.detail if a.detail == b.detail else None)
+    if isinstance(a, Record) and isinstance(b, Record) and a.ir is b.ir:
+        return join_records(a, b)
+    return None
+
+
 @cache
 def _join(a: Value, b: Value) -> Value:
-    kind = type(a)
-    if kind is type(b):
-        if kind is Tensor:
-            return join_tensors(a, b)  # type: ignore[arg-type]
-        if kind is Host:
-            return join_hosts(a, b)  # type: ignore[arg-type]
-        if kind is Sequence:
-            return join_sequences(a, b)  # type: ignore[arg-type]
-        if kind is Mapping:
-            return join_mappings(a, b)  # type: ignore[arg-type]
-        if kind is Module and a.name == b.name:  # type: ignore[attr-defined]
-            return module(a.name, join_maybe(a.elements, b.elements), join_costs(a.costs, b.costs))  # type: ignore[attr-defined]
-        if kind is Role and a.role == b.role:  # type: ignore[attr-defined]
-            return role(a.role, join_maybe(a.element, b.element), None)  # type: ignore[attr-defined]
-        if kind is Record and a.ir is b.ir:  # type: ignore[attr-defined]
-            return join_records(a, b)  # type: ignore[arg-type]
-    if kind is Instance and type(b) is Record and a.ir is b.ir:  # type: ignore[attr-defined]
-        return a
-    if type(b) is Instance and kind is Record and a.ir is b.ir:  # type: ignore[attr-defined]
-        return b
-    return union((a, b))
+    merged = merge(a, b)
+    return merged if merged is not None else union((a, b))
 
 
 def join(a: Value, b: Value) -> Value:
@@ -444,6 +469,8 @@ def join_sequences(a: Sequence, b: Sequence) -> Sequence:
 
 def join_mappings(a: Mapping, b: Mapping) -> Value:
     keys = [key for key, _ in a.items] + [key for key, _ in b.items if a.get(key) is None]
+    if len(keys) > len(a.items) or len(keys) > len(b.items) or keys != [key for key, _ in b.items]:
+        keys.sort(key=field_key)
     items = tuple((key, join_entries(a.get(key), b.get(key))) for key in keys)
     return mapping(items, join_maybe(a.rest, b.rest))
 
@@ -461,6 +488,8 @@ def join_entries(a: Value | None, b: Value | None) -> Value:
 
 def join_records(a: Record, b: Record) -> Value:
     names = [name for name, _ in a.fields] + [name for name, _ in b.fields if a.get(name) is None]
+    if len(names) > len(a.fields) or len(names) > len(b.fields) or names != [name for name, _ in b.fields]:
+        names.sort()
     return record(a.ir, tuple((name, join_maybe(a.get(name), b.get(name)) or UNKNOWN) for name in names))
 
 

@@ -1,0 +1,133 @@
+"""The laws of the lattice, on all pairs and triples of a small set of values of each kind."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from xlalint.facts import domain as d
+from xlalint.facts.printing import show
+from xlalint.program.lower import lower
+from xlalint.sources.source import Source
+
+MODULE = lower(Source("/m.py", "def f(): pass\ndef g(): pass\nclass A: pass\nclass B: pass\n", "utf-8"), "m", "")
+F, G = (d.function(MODULE.functions[name]) for name in "fg")
+A, B = (MODULE.classes[name] for name in "AB")
+LOOP, OTHER_LOOP = ("/m.py", "f", 3), ("/m.py", "f", 9)
+
+TENSORS = [
+    d.tensor(),
+    d.tensor(dtype="bool", dims=(4,)),
+    d.tensor(dtype="int", dims=(None, 8)),
+    d.tensor(d.HOST, "float", (4,)),
+    d.tensor(d.HOST, "uint8", (), False),
+    d.tensor(None, certainty=1),
+    d.tensor(certainty=0, optional=True),
+    d.tensor(dtype="float", dims=(4,), varies=LOOP),
+    d.tensor(dtype="float", dims=(4,), varies=OTHER_LOOP),
+    d.tensor(dtype="float", dims=(4,), varies=d.DATA),
+]
+HOSTS = [
+    d.NONE,
+    d.TRUE,
+    d.constant(3),
+    d.constant(3.0),
+    d.INT,
+    d.FLOAT,
+    d.PAID,
+    d.STR,
+    d.ANY_HOST,
+    d.NUMPY,
+    d.SIZE,
+    d.HOST_DEVICE,
+    d.XLA_DEVICE,
+    d.host("int", varies=LOOP),
+]
+OBJECTS = [
+    F,
+    G,
+    d.cls(A),
+    d.instance(A),
+    d.instance(B),
+    d.record(A, (("x", d.INT),)),
+    d.record(A, (("x", d.tensor()), ("y", d.NONE))),
+    d.module("torch.nn.Linear"),
+    d.module("torch.nn.ModuleList", d.sequence("list", None, d.instance(A))),
+    d.role("optimizer"),
+    d.role("loader", d.role("batch", d.tensor(d.HOST)), "plain"),
+    d.role("loader", d.role("batch", d.tensor()), "boundary"),
+    d.namespace("torch.nn"),
+    d.bound(d.UNKNOWN, "f"),
+]
+CONTAINERS = [
+    d.sequence("list", ()),
+    d.sequence("list", (d.INT,)),
+    d.sequence("tuple", (d.tensor(), d.INT)),
+    d.sequence("tuple", (d.INT, d.tensor())),
+    d.sequence("list", None, d.tensor()),
+    d.mapping((("a", d.INT),)),
+    d.mapping((("a", d.tensor()), ("b", d.STR))),
+    d.mapping((), d.tensor()),
+]
+VALUES = [d.UNKNOWN, *TENSORS, *HOSTS, *OBJECTS, *CONTAINERS]
+
+
+def texts(values: list[d.Value]) -> str:
+    return " and ".join(show(value) for value in values)
+
+
+def test_joining_is_idempotent() -> None:
+    for value in VALUES:
+        assert d.join(value, value) is value
+
+
+def test_joining_commutes() -> None:
+    broken = [(a, b) for a, b in itertools.combinations(VALUES, 2) if d.join(a, b) is not d.join(b, a)]
+    assert not broken, "; ".join(texts([a, b]) for a, b in broken[:5])
+
+
+def test_a_join_holds_what_it_joins() -> None:
+    """Joining again what went in changes nothing: a loop's fixpoint ends."""
+    broken = [(a, b) for a, b in itertools.product(VALUES, VALUES) if d.join(d.join(a, b), a) is not d.join(a, b)]
+    assert not broken, "; ".join(texts([a, b]) for a, b in broken[:5])
+
+
+@pytest.mark.parametrize("kind", ["tensors and hosts", "objects", "containers", "some of all"])
+def test_the_order_of_joining_does_not_matter(kind: str) -> None:
+    chosen = {
+        "tensors and hosts": [*TENSORS, *HOSTS],
+        "objects": [*OBJECTS, d.NONE, d.tensor(), d.UNKNOWN],
+        "containers": [*CONTAINERS, d.NONE, d.tensor(), d.INT],
+        "some of all": VALUES[::2],
+    }[kind]
+    broken = [
+        (a, b, c)
+        for a, b, c in itertools.combinations(chosen, 3)
+        if len({d.join(d.join(x, y), z) for x, y, z in itertools.permutations((a, b, c))}) > 1
+    ]
+    assert not broken, f"{len(broken)}: " + "; ".join(texts([*triple]) for triple in broken[:5])
+
+
+def test_what_is_unknown_stays_so() -> None:
+    assert all(d.join(value, d.UNKNOWN) is d.UNKNOWN for value in VALUES)
+
+
+def test_a_join_with_a_host_value_is_no_sure_tensor() -> None:
+    sure = d.join(d.tensor(), d.NONE)
+    assert d.surely_tensor(sure)
+    assert d.tensor_of(sure) is not None
+    for value in (d.STR, d.instance(A), F, d.sequence("list", ())):
+        assert not d.surely_tensor(d.join(d.tensor(), value))
+
+
+def test_values_are_interned() -> None:
+    assert d.tensor(dtype="bool") is d.tensor(d.XLA, "bool")
+    assert d.constant(1) is not d.constant(True)
+    assert d.constant(1) is not d.constant(1.0)
+    assert d.sequence("list", [d.INT]) is d.sequence("list", (d.INT,))
+
+
+def test_no_gradient_flows_through_integers() -> None:
+    assert not d.tensor(dtype="bool").grad
+    assert not d.tensor().but(dtype="int").grad
