@@ -269,6 +269,7 @@ def call_unknown_method(
 
         return new_factory(frame, d.tensor(None, certainty=1), name, arguments, keywords, node)
     if name in ("train", "eval") and not keywords and len(arguments) < 2 and text:
+        frame.sign(f"mode-{name}", node.at)
         frame.emit(Effect.MODE_SWITCH, node.at, d.NONE, name, holder, certainty=1)
         return receiver
     if text in frameworks().names("tokenizer-name") or text.endswith("tokenizer"):

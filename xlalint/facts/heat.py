@@ -22,7 +22,7 @@ DECODING = frozenset({"generate", "sample", "decode", "beam_search", "greedy_sea
 LEVELS = {"once": Heat.ONCE, "epoch": Heat.EPOCH, "amortised": Heat.AMORTISED, "step": Heat.STEP, "inner": Heat.INNER}
 
 
-class FunctionFacts(msgspec.Struct, frozen=True):
+class FunctionFacts(msgspec.Struct, frozen=True, array_like=True):
     """One function as the fixpoint sees it. ``bases`` are the names of its class and the class's bases."""
 
     key: FunctionKey
@@ -204,7 +204,7 @@ class HeatMap:
             return "step"
         if holds:
             return "epoch"
-        counting = loop[0] == "while" or region.over in ("counter", "tensor")
+        counting = loop[0] == "while" or region.over in ("counter", "tensor", "data")
         if counting and "model-call" in own and self.may_decode(function):
             return "step"
         return "step" if counting and "loader" in own else ""
@@ -244,8 +244,12 @@ class HeatMap:
             return Pace(heat, None, "evaluation" in words, False, "host" in words)
         if function.name == "<module>":
             return COLD
-        if self.callers.get(function.key):
+        if self.callers.get(function.key) or sets_up(function):
             return COLD
+        if feeds(function):
+            return Pace(Heat.STEP, assumed=True, host=True)
+        if function.owner and function.name in SUMMING_UP:
+            return Pace(Heat.EPOCH, assumed=True, evaluation=True)
         if function.in_script or function.key in self.contains:
             return COLD if not (self.performs[function.key] & STRONG) else Pace(Heat.STEP, assumed=True)
         return Pace(Heat.STEP, assumed=True, evaluation=looks_like_evaluation(function.name))
@@ -288,6 +292,9 @@ class HeatMap:
             return msgspec.structs.replace(outer, heat=Heat.AMORTISED) if outer.heat >= Heat.STEP else outer
         if kind == "collate":
             return Pace(Heat.STEP, None, outer.evaluation, outer.assumed, True)
+        if kind == "leaving":
+            loop = loop_of(function, known.parent)
+            return outer if loop is None else self.of_region(function, function.regions[loop].parent)
         if kind == "epoch":
             return msgspec.structs.replace(outer, heat=max(outer.heat, Heat.EPOCH))
         if kind in ("rare", "closure"):
@@ -338,6 +345,22 @@ PLAIN_ENTRIES = frozenset(
 def called_in_sight(given: Pace, mine: Pace) -> bool:
     """A name that promises seldom runs is overruled by a call in a step loop that can be seen."""
     return mine.heat < Heat.STEP and given.heat >= Heat.STEP and given.loop is not None
+
+
+SETTING_UP = ("load_", "save_", "export_", "download_", "plot_", "visualize_", "register_", "set_", "init_", "parse_")
+SUMMING_UP = frozenset({"compute", "summary", "summarize", "result", "results", "get_results", "finalize"})
+"""Methods of a meter that are called when its updates are over."""
+
+
+def sets_up(function: FunctionFacts) -> bool:
+    """A function whose name says that it runs before, after or apart from the steps."""
+    name = function.name.lstrip("_")
+    return name.startswith(SETTING_UP) or "checkpoint" in name or "onnx" in name
+
+
+def feeds(function: FunctionFacts) -> bool:
+    """A method of a data set or of its sampler: it runs on the host, and what it handles lies there."""
+    return any(base.startswith("torch.utils.data.") or base.endswith("Dataset") for base in function.bases)
 
 
 def collates(function: FunctionFacts) -> bool:

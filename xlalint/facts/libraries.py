@@ -96,6 +96,7 @@ def call_framework_row(
     if boundary is not None:
         return call_boundary(frame, boundary, last, keywords, node)
     if table.get("boundary-loader", name) is not None:
+        frame.sign("makes-device-loader", node.at)
         return training.on_device(arguments[0] if arguments else d.UNKNOWN)
     if table.get("loader", name) is not None:
         return training.make_loader(frame, name, arguments, keywords, node)

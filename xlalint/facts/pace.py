@@ -44,7 +44,29 @@ def guarded_pace(frame: Frame, node: ir.If) -> Pace:
         return Pace("rare", "")
     if is_interval_flag(node.test):
         return Pace("amortised", "")
-    return SAME
+    body, orelse = leaving(node.body), leaving(node.orelse)
+    return Pace(body, orelse) if body or orelse else SAME
+
+
+EXITS = frozenset({"exit", "quit", "_exit", "abort"})
+
+
+def leaving(block: ir.Block) -> str:
+    """An arm that ends the program, or the loop, runs once at most."""
+    last = block[-1] if block else None
+    if type(last) is ir.Break:
+        return "leaving"
+    return "rare" if type(last) is ir.Raise or is_exit(last) else ""
+
+
+def is_exit(statement: ir.Stmt | None) -> bool:
+    """``sys.exit(1)``, ``exit()``."""
+    if type(statement) is not ir.Evaluate or type(statement.value) is not ir.Call:
+        return False
+    function = statement.value.function
+    if type(function) is ir.Attribute:
+        return function.name in EXITS and type(function.value) is ir.Name and function.value.name in ("sys", "os")
+    return type(function) is ir.Name and function.name in EXITS
 
 
 PERIODIC = " every k"

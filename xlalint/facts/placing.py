@@ -95,6 +95,8 @@ class Placing:
         if raw.effect is Effect.CUDA_HABIT and raw.subject == "silent-host" and not self.imports_xla:
             # A program that is only assumed to run on XLA is read with XLA's device in this place.
             return None
+        if raw.effect is Effect.MODE_SWITCH and pace.heat >= Heat.AMORTISED and not self.alternates(raw, function, pace):
+            return None
         line, column, end_line, end_column = unpack(raw.at)
         return Event(
             effect=raw.effect,
@@ -117,6 +119,17 @@ class Placing:
             backward_only=raw.backward_only,
             uses_xla=self.uses_xla,
         )
+
+    def alternates(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> bool:
+        """Whether the steps see both modes: setting the same one each time changes nothing."""
+        if pace.loop is None:
+            signs = self.heat.everything(function.key, 2)
+        else:
+            key, region = pace.loop
+            signs = self.heat.all_signs(self.heat.functions[key], region)
+        if raw.subject == "train":
+            return "mode-eval" in signs
+        return not signs.isdisjoint({"mode-train", "backward", "optimizer-step"})
 
     def certainty(self, raw: RawEvent, pace: Pace) -> Certainty:
         certainty = raw.certainty

@@ -14,7 +14,7 @@ from xlalint.facts.events import Effect
 from xlalint.facts.frame import Environment, Frame, join_environments
 from xlalint.facts.loops import execute_for, execute_while
 from xlalint.facts.mentions import names_in
-from xlalint.facts.pace import SAME, guarded_pace, remember
+from xlalint.facts.pace import SAME, guarded_pace, is_exit, remember
 from xlalint.program import ir
 
 
@@ -38,6 +38,8 @@ def skips(node: ir.If) -> bool:
 
 def execute_expression(frame: Frame, node: ir.Evaluate) -> None:
     frame.evaluate(node.value)
+    if is_exit(node):
+        frame.environment = None
 
 
 def execute_assign(frame: Frame, node: ir.Assign) -> None:
@@ -179,9 +181,10 @@ def execute_raise(frame: Frame, node: ir.Raise) -> None:
 
 def execute_assert(frame: Frame, node: ir.Assert) -> None:
     outcome = conditions.test(frame, node.test, Effect.ASSERTION, "assert")
-    if outcome is False:
+    if outcome is False and type(node.test) is ir.Constant:
         frame.environment = None
         return
+    # What asserts another device is read as if it held.
     conditions.narrow(frame, node.test, True)
 
 

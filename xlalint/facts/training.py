@@ -219,9 +219,9 @@ def call_module_method(
     """Methods that every torch module has; None for others."""
     if name in ("train", "eval"):
         off = name == "train" and bool(arguments) and arguments[0] is d.FALSE
-        frame.emit(
-            Effect.MODE_SWITCH, node.at, d.NONE, "eval" if name == "eval" or off else "train", receiver_node(node)
-        )
+        mode = "eval" if name == "eval" or off else "train"
+        frame.sign(f"mode-{mode}", node.at)
+        frame.emit(Effect.MODE_SWITCH, node.at, d.NONE, mode, receiver_node(node))
         return receiver
     if name in MODULE_RESULTS:
         if name in ("parameters", "buffers"):
