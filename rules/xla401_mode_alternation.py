@@ -15,8 +15,8 @@ RULE = Rule(
 
 def check(facts: Facts) -> Iterator[Finding]:
     for switch in facts.events(Effect.MODE_SWITCH):
-        # Set once, before the loop, it costs nothing.
-        if switch.heat is Heat.ONCE:
+        # Set once, before the loop, it costs nothing; nor does it where no step is in sight.
+        if switch.heat is Heat.ONCE or switch.assumed_hot:
             continue
         yield Finding(
             rule=RULE,

@@ -156,5 +156,6 @@ def run(frame: Frame, loop: ir.For | ir.While, begin: Callable[[], bool]) -> Non
     frame.environment = dict(after) if after is not None else None
 
 
-def same(a: Environment, b: Environment) -> bool:
-    return len(a) == len(b) and all(b.get(name) is value for name, value in a.items())
+def same(start: Environment, merged: Environment) -> bool:
+    """Whether an iteration left what was there before as it was; a name that is new was bound before it was read."""
+    return all(merged.get(name) is value for name, value in start.items())

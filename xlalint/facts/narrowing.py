@@ -102,7 +102,7 @@ def narrow_call(frame: Frame, node: ir.Call, outcome: bool) -> None:
         return
     if name == "isinstance" and len(node.arguments) == 2:
         names = type_names(node.arguments[1])
-        frame.env[path] = is_one_of(frame, value, names) if outcome else is_none_of(value, names)
+        frame.env[path] = is_one_of(frame, path, value, names) if outcome else is_none_of(value, names)
     elif name == "is_tensor":
         if outcome:
             frame.env[path] = d.tensor_of(value) or d.tensor(certainty=1)
@@ -123,17 +123,22 @@ def without_tensor(value: d.Value) -> d.Value:
     return value
 
 
-def is_one_of(frame: Frame, value: d.Value, names: list[str]) -> d.Value:
+def given_by_callers(frame: Frame, path: str) -> bool:
+    """A parameter whose arguments are known from the calls in sight: nothing is guessed of it."""
+    function = frame.function
+    return function.name in frame.engine.program.called and any(p.name == path for p in function.parameters)
+
+
+def is_one_of(frame: Frame, path: str, value: d.Value, names: list[str]) -> d.Value:
     """What is left of a value that is an instance of one of these types."""
     if any(name.endswith("Tensor") for name in names):
         known = d.tensor_of(value)
         if len(names) == 1:
             if known is not None:
                 return known.but(optional=False)
-            guess = (
-                d.tensor(certainty=1) if value is d.UNKNOWN or type(value) is d.Bound or maybe_tensor(value) else value
-            )
-            return guess
+            if given_by_callers(frame, path):
+                return value
+            return d.tensor(certainty=1) if is_open(value) else value
         return value if known is not None else d.UNKNOWN if value is d.UNKNOWN else value
     wanted = [TYPES[name] for name in names if name in TYPES]
     kept = [part for part in d.alternatives(value) if any(same_kind(part, want) for want in wanted)]
@@ -144,8 +149,11 @@ def is_one_of(frame: Frame, value: d.Value, names: list[str]) -> d.Value:
     return d.UNKNOWN if d.tensor_of(value) is not None else value
 
 
-def maybe_tensor(value: d.Value) -> bool:
-    return type(value) is d.Host and (value.paid or value.type == "?")
+def is_open(value: d.Value) -> bool:
+    """It may be a tensor for all that is known."""
+    if type(value) is d.Host:
+        return value.paid or value.type == "?"
+    return value is d.UNKNOWN or type(value) is d.Bound
 
 
 def same_kind(part: d.Value, wanted: d.Value) -> bool:

@@ -117,12 +117,9 @@ def is_data(name: str) -> bool:
 
 def by_framework(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value | None:
     """Frameworks that hand on what their annotations do not say (``SchedulerMixin.step(timestep)``)."""
-    if not function.owner:
-        return None
-    cls = engine.program.owner(function)
-    if cls is None:
-        return None
-    promised = promised_parameter(engine.class_names(cls), function.name, parameter.name)
+    cls = engine.program.owner(function) if function.owner else None
+    names = engine.class_names(cls) if cls is not None else ()
+    promised = promised_parameter(names, function.name, parameter.name)
     if promised is not None:
         return confirmed(promised, engine.annotated(parameter.annotation, function.module))
     if parameter.name in BATCH_NAMES:
