@@ -12,10 +12,14 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=call,
-            message=f"`{call.spelling}` reads `{call.operand}` on the host {how_often(call)}",
+            message=f"`{call.spelling}` reads {what_is_read(call)} on the host {how_often(call)}",
             help="log every few steps, after the step boundary; in debug calls pass the tensor as an argument of `%s`",
             fix=format_when_shown(call),
         )
+
+
+def what_is_read(call: Event) -> str:
+    return f"`{call.operand}`" if call.operand else "a device tensor"
 
 
 def format_when_shown(call: Event) -> Edit | None:

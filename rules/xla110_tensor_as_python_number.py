@@ -12,10 +12,14 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=use,
-            message=f"`{use.spelling}` reads `{use.operand}` as a Python number {how_often(use)}",
+            message=f"`{use.spelling}` reads {what_is_read(use)} as a Python number {how_often(use)}",
             help="keep sizes and counts as Python numbers; join tensors with `torch.stack`, scale by `x * t`",
             fix=stack(use),
         )
+
+
+def what_is_read(use: Event) -> str:
+    return f"`{use.operand}`" if use.operand else "a device tensor"
 
 
 def stack(use: Event) -> Edit | None:

@@ -15,7 +15,7 @@ import msgspec
 from xlalint.program import ir
 
 XLA, HOST = "xla", "host"
-LoopKey: TypeAlias = "tuple[str, str, int]"
+LoopKey: TypeAlias = tuple[str, str, int]
 """A loop: path, qualified function name, line."""
 DATA: LoopKey = ("", "", 0)
 """Not a loop: the quantity depends on the data itself."""
@@ -418,7 +418,7 @@ def merge(a: Value, b: Value) -> Value | None:
     if isinstance(a, Module) and isinstance(b, Module) and a.name == b.name:
         return module(a.name, join_maybe(a.elements, b.elements), join_costs(a.costs, b.costs))
     if isinstance(a, Role) and isinstance(b, Role) and a.role == b.role:
-        return role(a.role, join_maybe(a.element, b.element), a.detail if a.detail == b.detail else None)
+        return role(a.role, join_maybe(a.element, b.element), join_details(a.detail, b.detail))
     if isinstance(a, Record) and isinstance(b, Record) and a.ir is b.ir:
         return join_records(a, b)
     return None
@@ -436,6 +436,13 @@ def join(a: Value, b: Value) -> Value:
     if a is UNKNOWN or b is UNKNOWN:
         return UNKNOWN
     return _join(a, b)
+
+
+def join_details(a: str | None, b: str | None) -> str | None:
+    """What may be a device loader is not known to lack a boundary."""
+    if a == b:
+        return a
+    return "boundary" if "boundary" in (a, b) else None
 
 
 def join_maybe(a: Value | None, b: Value | None) -> Value | None:

@@ -27,8 +27,8 @@ from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 from xlalint.program.link import GlobalName, Program
 
-CALL_DEPTH = 4
-ATTRIBUTE_DEPTH = 3
+CALL_DEPTH = 3
+ATTRIBUTE_DEPTH = 2
 CALL_DEPTH_FOR_ATTRIBUTES = 2
 COST_BOUND = 6000
 """Evaluations that one query may cause before its further calls are answered by annotations."""
@@ -116,7 +116,7 @@ class Engine:
         environment, receiver = bind_signature(self, function, closure)
         if seed is not None:
             environment[f"self.{seed[0]}"] = seed[1]
-        no_grad = not objects.decorator_names(function).isdisjoint(NO_GRAD_DECORATORS)
+        no_grad = is_without_grad(function)
         answer = self.run(function, environment, receiver, Depth(calls, attributes), no_grad, by_signature=True)
         self._answers.put(key, calls, attributes, answer)
         return answer
@@ -468,6 +468,10 @@ def with_later_names(closure: d.Function, final: Environment | None) -> d.Functi
     if not later:
         return closure
     return d.function(closure.ir, closure.receiver, closure.captured + later, closure.bound, closure.bound_keywords)
+
+
+def is_without_grad(function: ir.FunctionIR) -> bool:
+    return not objects.decorator_names(function).isdisjoint(NO_GRAD_DECORATORS)
 
 
 def answer_of(value: d.Value) -> Answer:

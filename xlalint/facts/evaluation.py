@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from xlalint.facts.assumptions import Assumptions
-from xlalint.facts.engine import Engine, function_key
+from xlalint.facts.engine import Engine, function_key, is_without_grad
 from xlalint.facts.heat import FunctionFacts
 from xlalint.facts.record import FunctionKey, RawEvent, Record
 from xlalint.program import ir
@@ -32,7 +32,7 @@ class Index(msgspec.Struct, frozen=True):
     """File → dotted names that it imports."""
 
 
-class Evaluated(msgspec.Struct, frozen=True):
+class Evaluated(msgspec.Struct, frozen=True, array_like=True):
     """One function's record, in plain data."""
 
     facts: FunctionFacts
@@ -149,6 +149,7 @@ def evaluated(program: Program, function: ir.FunctionIR, record: Record) -> Eval
         tuple(record.signs),
         tuple(record.calls),
         function.is_generator,
+        is_without_grad(function),
     )
     return Evaluated(facts, tuple(record.events.values()))
 

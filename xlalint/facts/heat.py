@@ -35,6 +35,7 @@ class FunctionFacts(msgspec.Struct, frozen=True, array_like=True):
     signs: tuple[Sign, ...]
     calls: tuple[CallEdge, ...]
     is_generator: bool
+    without_grad: bool
 
 
 class Pace(msgspec.Struct, frozen=True):
@@ -65,6 +66,10 @@ class HeatMap:
             for edge in sorted(function.calls, key=lambda e: (e.at, e.callee)):
                 if edge.callee in self.functions and edge.callee != function.key:
                     self.callers.setdefault(edge.callee, []).append((function.key, edge))
+        self.with_device_loader = frozenset(
+            f.key[0] for f in self.functions.values() if any(s.kind == "makes-device-loader" for s in f.signs)
+        )
+        """Files that make a device loader somewhere."""
         self.find_performers()
         self.classify_loops()
         self.step_loops = {
@@ -211,7 +216,7 @@ class HeatMap:
 
     def may_decode(self, function: FunctionFacts) -> bool:
         """A layer loop in a model's ``forward`` is none; a loop in ``generate`` or outside of modules is."""
-        return not function.is_module or function.name in DECODING or function.name.startswith("generate")
+        return not function.is_module or decodes(function)
 
     # Paces
 
@@ -310,7 +315,7 @@ class HeatMap:
             if outer.heat >= Heat.STEP and outer.loop is not None:
                 return msgspec.structs.replace(outer, heat=Heat.INNER)
             signs = self.all_signs(function, region)
-            named = looks_like_evaluation(function.name)
+            named = looks_like_evaluation(function.name) or (function.without_grad and not decodes(function))
             passes = outer.evaluation or named or function.regions[region].over == "loader"
             evaluation = passes and not (signs & {"backward", "optimizer-step"})
             return Pace(Heat.STEP, (function.key, region), evaluation, False, outer.host)
@@ -384,6 +389,11 @@ def rank(pace: Pace) -> tuple[object, ...]:
         (loop[0], loop[1]) if loop is not None else (("", "", 0), ("", 0)),
         not pace.host,
     )
+
+
+def decodes(function: FunctionFacts) -> bool:
+    """A function that is there to make samples: for it, that is the work, and no evaluation of it."""
+    return function.name in DECODING or function.name.startswith("generate")
 
 
 def looks_like_evaluation(name: str) -> bool:

@@ -19,6 +19,10 @@ def loops_without_boundary(function: FunctionFacts, heat: HeatMap) -> Iterator[R
         signs = heat.all_signs(function, loop)
         if "boundary" in signs or "framework" in signs or "boundary-loader" in signs:
             continue
+        if "plain-loader" not in signs and function.regions[loop].over in ("loader", "") and may_be_on_device(
+            function, heat
+        ):
+            continue
         # Without an optimizer the parameters may be changed one by one.
         trains = "optimizer-step" in signs or signs >= {"backward", "manual-step"}
         # What is moved to the device in each round was read before it, and nothing grows.
@@ -29,6 +33,11 @@ def loops_without_boundary(function: FunctionFacts, heat: HeatMap) -> Iterator[R
             yield boundary_event(function, loop, "training")
         elif decodes and not trains:
             yield boundary_event(function, loop, "decoding")
+
+
+def may_be_on_device(function: FunctionFacts, heat: HeatMap) -> bool:
+    """A loader that nobody knows, in a file that makes device loaders, may be one of them."""
+    return function.key[0] in heat.with_device_loader
 
 
 def nested_in_step(function: FunctionFacts, loop: RegionKey, heat: HeatMap) -> bool:

@@ -64,6 +64,11 @@ def dotted_name(path: str, root: str) -> tuple[str, str]:
     return name, name.rpartition(".")[0]
 
 
+def is_fallback(expressions: tuple[ir.Expr, ...]) -> bool:
+    """``except ImportError: name = None``."""
+    return bool(expressions) and all(isinstance(e, ir.Constant) and e.value in (None, False) for e in expressions)
+
+
 class Program:
     """All modules by path; answers what a name means.
 
@@ -141,6 +146,8 @@ class Program:
         module = self.module(path)
         if module is None:
             return None
+        if name in module.imports and is_fallback(module.globals.get(name, ())) and name not in module.reassigned:
+            return self.dotted(module.imports[name], path)
         if name in module.globals or name in module.reassigned:
             definition = module.functions.get(name) or module.classes.get(name)
             return definition if definition is not None and name not in module.globals else GlobalName(module, name)
