@@ -55,12 +55,19 @@ class Progress(Protocol):
     def __call__(self, done: int, total: int) -> None: ...
 
 
-class Analyse(Protocol):
-    """The engine. Yields each source once, in any order, with its facts or, in one line, why there are none."""
+Finish = Callable[[Source, "Facts | str"], "list[Diagnostic] | Skipped"]
+
+
+class AnalyseEach(Protocol):
+    """The engine. Hands each source to ``finish`` once, with its facts or, in one line, why there are none."""
 
     def __call__(
-        self, sources: Sequence[Source], assumptions: Callable[[str], Assumptions], options: Options
-    ) -> Iterator[tuple[Source, Facts | str]]: ...
+        self,
+        sources: Sequence[Source],
+        assumptions: Callable[[str], Assumptions],
+        options: Options,
+        finish: Finish,
+    ) -> Iterator[list[Diagnostic] | Skipped]: ...
 
 
 class Input(msgspec.Struct, frozen=True):
@@ -91,8 +98,7 @@ def lint(
     bench.refuse_unknown_selectors([os.getcwd(), *(os.path.dirname(one.path) for one in found.files)])
     diagnostics: list[Diagnostic] = []
     skipped = list(given.unread)
-    for number, (source, facts) in enumerate(_analysed(given.sources, configurations, options), 1):
-        judged = bench.judge(source, facts)
+    for number, judged in enumerate(_judged(given.sources, configurations, options, bench.judge), 1):
         if isinstance(judged, Skipped):
             skipped.append(judged)
         else:
@@ -106,6 +112,12 @@ def lint(
         seconds=time.perf_counter() - started,
         named_missing=given.missing,
     )
+
+
+def lint_one(source: Source, configurations: Configurations) -> list[Diagnostic] | Skipped:
+    """One source by itself: its diagnostics, suppressed ones included, or why there are none."""
+    (judged,) = _judged([source], configurations, Options(jobs=1), Bench(configurations).judge)
+    return judged
 
 
 def gather(found: Discovered, configurations: Configurations, stdin: Stdin | None) -> Input:
@@ -212,13 +224,17 @@ def assumptions_of(configuration: Configuration) -> Assumptions:
     )
 
 
-def _analysed(
-    sources: Sequence[Source], configurations: Configurations, options: Options
-) -> Iterator[tuple[Source, Facts | str]]:
+def _judged(
+    sources: Sequence[Source],
+    configurations: Configurations,
+    options: Options,
+    judge: Finish,
+) -> Iterator[list[Diagnostic] | Skipped]:
+    """Each file is judged in the process that analysed it."""
     if not sources:
         return
-    analyse = cast(Analyse, import_module("xlalint.facts.analysis").analyse)
-    yield from analyse(sources, lambda path: assumptions_of(configurations.of_file(path)), options)
+    analyse_each = cast(AnalyseEach, import_module("xlalint.facts.analysis").analyse_each)
+    yield from analyse_each(sources, lambda path: assumptions_of(configurations.of_file(path)), options, judge)
 
 
 def _is_excluded(stdin: Stdin, configurations: Configurations) -> bool:

@@ -13,7 +13,12 @@ from xlalint.cli.console import say
 from xlalint.cli.options import configurations, settings_options
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from xlalint.facts.assumptions import Assumptions
+    from xlalint.findings.configuration import Configurations
+    from xlalint.findings.model import Diagnostic
+    from xlalint.findings.settings import Configuration
     from xlalint.sources.source import Source
 
 Explain = Callable[["Source", int, "Assumptions"], str]
@@ -48,7 +53,37 @@ def command(place: tuple[Path, int], **chosen: Any) -> int:
         raise click.ClickException(f"{path}: {error}") from error
     if line > len(source.lines()):
         raise click.ClickException(f"{path}: there is no line {line}, only {len(source.lines())}")
-    explain = cast(Explain, import_module("xlalint.facts.explain").explain)
-    text = explain(source, line, assumptions_of(configuration))
-    say(text if text.endswith("\n") else f"{text}\n")
+    engine = import_module("xlalint.facts.explain")
+    try:
+        text = cast(Explain, engine.explain)(source, line, assumptions_of(configuration))
+    except engine.Unexplained as error:
+        raise click.ClickException(f"{path}: {error}") from error
+    say(text + "".join(f"{told}\n" for told in _verdict(source, line, configuration)))
     return 0
+
+
+def _verdict(source: Source, line: int, configuration: Configuration) -> Iterator[str]:
+    """What the rules make of the line, with this configuration and with none that leaves anything out."""
+    from xlalint.findings.configuration import Configurations
+
+    yield "  findings"
+    found = _found(source, line, Configurations(fixed=configuration))
+    for one in found:
+        silenced = f", silenced by `{one.suppressed}`" if one.suppressed else ""
+        yield f"    {one.code} {one.name}, {one.severity.name.lower()}{silenced}: {one.message}"
+    everything = {"select": ("ALL",), "ignore": (), "min_certainty": "possible", "mode": "all", "per_file_ignores": {}}
+    lenient = configuration.with_command_line(everything, type(configuration.command_line)())
+    codes = {one.code for one in found}
+    rest = [one for one in _found(source, line, Configurations(fixed=lenient)) if one.code not in codes]
+    for one in rest:
+        yield f"    {one.code} {one.name}: left out by the settings ({one.certainty.name.lower()})"
+    if not found and not rest:
+        yield "    none"
+
+
+def _found(source: Source, line: int, configurations: Configurations) -> list[Diagnostic]:
+    from xlalint.findings.model import Skipped
+    from xlalint.linting import lint_one
+
+    found = lint_one(source, configurations)
+    return [] if isinstance(found, Skipped) else [one for one in found if one.at.line <= line <= one.at.end_line]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol, TypeVar
 
 from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.evaluation import Evaluated, Index, Part, absolute, merge, without_collector
@@ -12,9 +12,11 @@ from xlalint.facts.events import Facts
 from xlalint.facts.heat import HeatMap
 from xlalint.facts.placing import Placing
 from xlalint.facts.reach import files_with_xla
-from xlalint.facts.record import FunctionKey
 from xlalint.sources.source import Source
 
+T = TypeVar("T")
+Finish = Callable[[Source, "Facts | str"], T]
+AssumptionsOf = Callable[[str], Assumptions]
 SMALL = 400_000
 """Bytes of source below which a second process costs more than it brings."""
 
@@ -26,34 +28,62 @@ class Run(Protocol):
     def jobs(self) -> int: ...
 
 
+class Whole:
+    """What all processes found, together: enough to place the events of any file."""
+
+    def __init__(self, by_path: dict[str, Source], indexes: Sequence[Index], parts: Iterable[list[Evaluated]]) -> None:
+        functions = merge(parts)
+        self.heat = HeatMap([one.facts for one in functions.values()])
+        self.xla = files_with_xla(indexes, by_path)
+        self.names = {path: source.path for path, source in by_path.items()}
+        self.failed = {path: reason for index in indexes for path, reason in index.failed.items()}
+        self.functions: dict[str, list[Evaluated]] = {}
+        for key, one in functions.items():
+            self.functions.setdefault(key[0], []).append(one)
+
+    def facts(self, source: Source, assumptions: Assumptions) -> Facts | str:
+        """The facts of one file, or why there are none."""
+        path = absolute(source.path)
+        if path in self.failed and path not in self.functions:
+            return self.failed[path]
+        in_reach = path in self.xla
+        uses_xla = in_reach if assumptions.assume_xla is None else assumptions.assume_xla
+        placing = Placing(source, self.heat, self.names, uses_xla, in_reach)
+        return Facts(source.path, placing.events(self.functions.get(path, [])))
+
+
 def analyse(
-    sources: Sequence[Source], assumptions: Callable[[str], Assumptions], options: Run
+    sources: Sequence[Source], assumptions: AssumptionsOf, options: Run
 ) -> Iterator[tuple[Source, Facts | str]]:
     """The facts of each source, or why there are none, in the order of ``sources``."""
+    return analyse_each(sources, assumptions, options, lambda source, facts: (source, facts))
+
+
+def analyse_each(
+    sources: Sequence[Source], assumptions: AssumptionsOf, options: Run, finish: Finish[T]
+) -> Iterator[T]:
+    """``finish`` of each source and its facts, in the order of ``sources``, each in the process that read the file."""
     by_path = {absolute(source.path): source for source in sources}
-    indexes, parts = evaluate(by_path, merged_assumptions(by_path, assumptions), options.jobs)
-    failed: dict[str, str] = {}
-    for index in indexes:
-        failed.update(index.failed)
-    functions = merge(parts)
-    heat = HeatMap([one.facts for one in functions.values()])
-    xla = files_with_xla(indexes, by_path)
-    grouped: dict[str, list[Evaluated]] = {}
-    for key, one in functions.items():
-        grouped.setdefault(key[0], []).append(one)
-    names = {path: source.path for path, source in by_path.items()}
+    hints = merged_assumptions(by_path, assumptions)
+    count = process_count(by_path, options.jobs)
+    if count > 1:
+        from xlalint.facts.processes import Team, can_fork
+
+        if can_fork():
+            team = Team(by_path, shares(by_path, count), hints)
+            finished = team.run(lambda whole, source: finish(source, whole.facts(source, assumptions(source.path))))
+            yield from (finished[absolute(source.path)] for source in sources)
+            return
+    without_collector()
+    part = Part(by_path, by_path, hints)
+    index = part.lower()
+    found = part.evaluate(index.called)
+    whole = Whole(by_path, [Index(index.called, dict(part.failed), index.imports)], [found])
     for source in sources:
-        path = absolute(source.path)
-        if path in failed and path not in grouped:
-            yield source, failed[path]
-            continue
-        assumed = assumptions(source.path).assume_xla
-        uses_xla = path in xla if assumed is None else assumed
-        placing = Placing(source, heat, names, uses_xla, path in xla)
-        yield source, Facts(source.path, placing.events(grouped.get(path, [])))
+        yield finish(source, whole.facts(source, assumptions(source.path)))
 
 
-def merged_assumptions(by_path: dict[str, Source], assumptions: Callable[[str], Assumptions]) -> Assumptions:
+def merged_assumptions(by_path: dict[str, Source], assumptions: AssumptionsOf) -> Assumptions:
     """The hints of all configurations together: names of loaders and steps may be used across folders."""
     hints = [assumptions(source.path) for source in by_path.values()]
     return Assumptions(
@@ -63,21 +93,6 @@ def merged_assumptions(by_path: dict[str, Source], assumptions: Callable[[str], 
         frozenset().union(*(h.boundaries for h in hints)),
         frozenset().union(*(h.host_functions for h in hints)),
     )
-
-
-def evaluate(
-    by_path: dict[str, Source], assumptions: Assumptions, jobs: int
-) -> tuple[list[Index], list[list[Evaluated]]]:
-    count = process_count(by_path, jobs)
-    if count == 1:
-        without_collector()
-        part = Part(by_path, by_path, assumptions)
-        index = part.lower()
-        found = part.evaluate(index.called)
-        return [Index(index.called, dict(part.failed), index.imports)], [found]
-    from xlalint.facts.processes import evaluate_in_processes
-
-    return evaluate_in_processes(by_path, shares(by_path, count), assumptions)
 
 
 def process_count(by_path: dict[str, Source], jobs: int) -> int:
@@ -96,6 +111,3 @@ def shares(by_path: dict[str, Source], count: int) -> list[list[str]]:
         found[min(count - 1, passed * count // max(total, 1))].append(path)
         passed += len(by_path[path].text)
     return found
-
-
-__all__ = ["FunctionKey", "analyse", "evaluate"]

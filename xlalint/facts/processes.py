@@ -1,48 +1,110 @@
-"""The analysis in several processes: each lowers its share, all share their indexes, each evaluates its share."""
+"""The analysis in several processes. Each lowers its share; all share their indexes; each evaluates its share; all
+share what they found; each finishes its share. Forked, so that sources and configuration need not be sent."""
 
 from __future__ import annotations
 
 import multiprocessing
 import pickle
+from collections.abc import Callable
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
 
 from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.evaluation import Evaluated, Index, Part, without_collector
 from xlalint.sources.source import Source
+
+if TYPE_CHECKING:
+    from xlalint.facts.analysis import Whole
+
+T = TypeVar("T")
+FinishOne = Callable[["Whole", Source], T]
 
 
 class WorkerDied(Exception):
     """A process of the analysis ended without an answer."""
 
 
-def evaluate_in_processes(
-    sources: dict[str, Source], shares: list[list[str]], assumptions: Assumptions
-) -> tuple[list[Index], list[list[Evaluated]]]:
-    """The first share is this process's own."""
-    methods = multiprocessing.get_all_start_methods()
-    context: Any = multiprocessing.get_context("fork" if "fork" in methods else "spawn")
-    workers = []
-    for share in shares[1:]:
-        mine, theirs = context.Pipe()
-        process = context.Process(target=work, args=(theirs, sources, share, assumptions), daemon=True)
-        process.start()
-        theirs.close()
-        workers.append((process, mine))
-    without_collector()
-    part = Part(sources, shares[0], assumptions)
-    indexes = [part.lower(), *(receive(connection) for _, connection in workers)]
-    called: frozenset[str] = frozenset().union(*(index.called for index in indexes))
-    for _, connection in workers:
-        connection.send(called)
-    found = [part.evaluate(called)]
-    failed = [dict(part.failed)]
-    for process, connection in workers:
-        evaluated, reasons = pickle.loads(receive(connection))
-        found.append(evaluated)
-        failed.append(reasons)
-        process.join()
-    return [Index(i.called, reasons, i.imports) for i, reasons in zip(indexes, failed)], found
+class Found(msgspec.Struct, frozen=True, array_like=True):
+    """What one process found in its share."""
+
+    functions: list[Evaluated]
+    failed: dict[str, str]
+
+
+ENCODER = msgspec.msgpack.Encoder()
+DECODER = msgspec.msgpack.Decoder(Found)
+
+
+def can_fork() -> bool:
+    return "fork" in multiprocessing.get_all_start_methods()
+
+
+class Team:
+    """This process and those that it forks, one for each share but the first."""
+
+    def __init__(self, sources: dict[str, Source], shares: list[list[str]], assumptions: Assumptions) -> None:
+        self.sources = sources
+        self.shares = shares
+        self.assumptions = assumptions
+
+    def run(self, finish: FinishOne[T]) -> dict[str, T]:
+        """The finished result of every file, by path. Raises ``WorkerDied``."""
+        context: Any = multiprocessing.get_context("fork")
+        workers = []
+        for share in self.shares[1:]:
+            mine, theirs = context.Pipe()
+            process = context.Process(target=self.work, args=(theirs, share, finish), daemon=True)
+            process.start()
+            theirs.close()
+            workers.append((process, mine))
+        finished = self.lead(workers, finish)
+        for process, _ in workers:
+            process.join()
+        return finished
+
+    def lead(self, workers: list[tuple[Any, Connection]], finish: FinishOne[T]) -> dict[str, T]:
+        without_collector()
+        part = Part(self.sources, self.shares[0], self.assumptions)
+        indexes = [part.lower(), *(receive(connection) for _, connection in workers)]
+        called: frozenset[str] = frozenset().union(*(index.called for index in indexes))
+        for _, connection in workers:
+            connection.send(called)
+        own = Found(part.evaluate(called), dict(part.failed))
+        packed = [ENCODER.encode(own), *(receive_bytes(connection) for _, connection in workers)]
+        for number, (_, connection) in enumerate(workers, 1):
+            connection.send(indexes)
+            for other, data in enumerate(packed):
+                if other != number:
+                    connection.send_bytes(data)
+        found = [own, *(DECODER.decode(data) for data in packed[1:])]
+        finished = self.finish(self.shares[0], indexes, found, finish)
+        for _, connection in workers:
+            finished.update(pickle.loads(receive_bytes(connection)))
+        return finished
+
+    def work(self, connection: Connection, share: list[str], finish: FinishOne[T]) -> None:
+        without_collector()
+        part = Part(self.sources, share, self.assumptions)
+        connection.send(part.lower())
+        own = Found(part.evaluate(connection.recv()), dict(part.failed))
+        connection.send_bytes(ENCODER.encode(own))
+        indexes = connection.recv()
+        others = [DECODER.decode(connection.recv_bytes()) for _ in range(len(self.shares) - 1)]
+        finished = self.finish(share, indexes, [own, *others], finish)
+        connection.send_bytes(pickle.dumps(finished, protocol=5))
+        connection.close()
+
+    def finish(
+        self, share: list[str], indexes: list[Index], found: list[Found], finish: FinishOne[T]
+    ) -> dict[str, T]:
+        from xlalint.facts.analysis import Whole
+
+        failed = {path: reason for one in found for path, reason in one.failed.items()}
+        everything = [*indexes, Index(frozenset(), failed, {})]
+        whole = Whole(self.sources, everything, [one.functions for one in found])
+        return {path: finish(whole, self.sources[path]) for path in share}
 
 
 def receive(connection: Connection) -> Any:
@@ -52,10 +114,8 @@ def receive(connection: Connection) -> Any:
         raise WorkerDied("a process of the analysis died") from None
 
 
-def work(connection: Connection, sources: dict[str, Source], share: list[str], assumptions: Assumptions) -> None:
-    without_collector()
-    part = Part(sources, share, assumptions)
-    connection.send(part.lower())
-    found = part.evaluate(connection.recv())
-    connection.send(pickle.dumps((found, dict(part.failed)), protocol=5))
-    connection.close()
+def receive_bytes(connection: Connection) -> bytes:
+    try:
+        return connection.recv_bytes()
+    except EOFError:
+        raise WorkerDied("a process of the analysis died") from None

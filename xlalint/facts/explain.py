@@ -1,0 +1,212 @@
+"""Why a line is flagged, or is not: its values, how often it runs and why, what happens on it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from xlalint.facts import domain as d
+from xlalint.facts.assumptions import Assumptions
+from xlalint.facts.evaluation import Evaluated, Part, merge
+from xlalint.facts.events import Certainty, Effect, Event, Heat, Place
+from xlalint.facts.heat import FunctionFacts, HeatMap, Pace
+from xlalint.facts.placing import Placing
+from xlalint.facts.printing import show
+from xlalint.facts.reach import files_with_xla
+from xlalint.facts.record import FunctionKey, RawEvent, RegionKey
+from xlalint.facts.watching import Watch
+from xlalint.program import ir
+from xlalint.sources.source import Source
+
+OFTEN = {
+    Heat.ONCE: "once",
+    Heat.EPOCH: "once an epoch",
+    Heat.AMORTISED: "now and then in the steps",
+    Heat.STEP: "in every step",
+    Heat.INNER: "several times in every step",
+}
+REGIONS = {
+    "amortised": "behind a test that holds only now and then",
+    "rare": "behind a test of the first or last step, or in an exception handler",
+    "evaluation": "where gradients are off",
+    "closure": "in a step closure, which runs after the boundary",
+    "collate": "where batches are made, on the host",
+}
+
+
+class Unexplained(Exception):
+    """A file of which nothing is known. One line, without the path."""
+
+
+def explain(source: Source, line: int, assumptions: Assumptions) -> str:
+    """What is known of a line, counted from 1, as lines of text. Only this file and what it imports is read.
+
+    Raises ``Unexplained`` for a file that can't be parsed.
+    """
+    path = os.path.abspath(source.path)
+    part = Part({path: source}, [path], assumptions)
+    index = part.lower()
+    engine = part.engine(index.called)
+    watch = Watch(path, line)
+    watch.on(engine)
+    functions = merge([part.evaluate_with(engine)])
+    if path in part.failed:
+        raise Unexplained(part.failed[path])
+    heat = HeatMap([one.facts for one in functions.values()])
+    assumed = assumptions.assume_xla
+    imports_xla = path in files_with_xla([index], {path: source})
+    uses_xla = imports_xla if assumed is None else assumed
+    placing = Placing(source, heat, {path: source.path}, uses_xla, imports_xla)
+    own = [one for key, one in functions.items() if key[0] == path]
+    return "\n".join(Explanation(placing, own, watch).lines()) + "\n"
+
+
+class Explanation:
+    """The text of one line's explanation, from what a run left."""
+
+    def __init__(self, placing: Placing, functions: list[Evaluated], watch: Watch) -> None:
+        self.placing = placing
+        self.heat = placing.heat
+        self.functions = functions
+        self.watch = watch
+
+    def lines(self) -> Iterator[str]:
+        source, line = self.placing.source, self.watch.line
+        yield f"{source.path}:{line}: {source.lines()[line - 1].strip()}"
+        if not self.watch.regions:
+            yield from section("how often", ["never, as far as can be seen: no expression of this line is evaluated"])
+        else:
+            yield from section("how often", self.places())
+            yield from section("values", self.values())
+        yield from section("what happens", self.happenings())
+
+    # How often
+
+    def places(self) -> Iterator[str]:
+        for key, region in sorted(self.watch.regions):
+            pace = self.heat.pace(key, region)
+            yield f"{self.often(pace)} (in `{key[1]}`)"
+            yield from (f"  {text}" for text in self.reasons(key, region, pace))
+
+    def often(self, pace: Pace) -> str:
+        text = OFTEN[pace.heat]
+        if pace.loop is not None:
+            text += f", by {self.placing.loop_text(pace)}"
+        if pace.evaluation:
+            text += ", in evaluation"
+        if pace.host:
+            text += ", on the host"
+        return f"{text}: an assumption, for no caller is in sight" if pace.assumed else text
+
+    def reasons(self, key: FunctionKey, region: RegionKey, pace: Pace) -> Iterator[str]:
+        for kind, at in self.around(self.heat.functions[key], region):
+            if kind in REGIONS:
+                yield f"{REGIONS[kind]} (line {ir.unpack(at)[0]})"
+            elif kind in ("loop", "while"):
+                role = self.heat.loops.get(key, {}).get((kind, at), "")
+                kind_of_loop = f"a loop of {role}s" if role else "which is no step loop"
+                yield f"in the loop at line {ir.unpack(at)[0]}, {kind_of_loop}"
+        for caller, edge in self.heat.chain(key):
+            where = f"{self.placing.shown(caller[0])}:{ir.unpack(edge.at)[0]}"
+            yield f"{caller[1]} calls {edge.callee[1]} at {where}"
+
+    def around(self, function: FunctionFacts, region: RegionKey) -> list[RegionKey]:
+        """The regions around a place, the outermost first."""
+        found = []
+        while region in function.regions:
+            found.append(region)
+            region = function.regions[region].parent
+        return found[::-1]
+
+    # Values
+
+    def values(self) -> Iterator[str]:
+        seen = set()
+        for at, value in self.watch.joined().items():
+            text = self.placing.text.of(at)
+            named = any(isinstance(part, (d.Namespace, d.Bound)) for part in d.alternatives(value))
+            if text and text not in seen and not named:
+                seen.add(text)
+                yield f"{text}: {show(value)}"
+
+    # Events
+
+    def happenings(self) -> Iterator[str]:
+        told = False
+        for one in self.functions:
+            here = {sign.kind for sign in one.facts.signs if ir.unpack(sign.at)[0] == self.watch.line}
+            for kind in sorted(here & STEPS.keys()):
+                told = told or kind != "model-call"
+                yield STEPS[kind]
+            for raw in sorted(one.events, key=lambda e: (e.at, e.effect.value)):
+                if self.is_here(raw.at) and raw.effect not in SIGNS:
+                    told = True
+                    yield from self.happening(raw, one.facts)
+        for event in self.placing.events(self.functions):
+            if event.effect is Effect.NO_BOUNDARY and event.span.line == self.watch.line:
+                told = True
+                yield f"no-boundary: the {event.subject} loop sets no step boundary"
+        if not told:
+            yield self.nothing()
+
+    def is_here(self, at: int) -> bool:
+        first, _, last, _ = ir.unpack(at)
+        return first <= self.watch.line <= last
+
+    def happening(self, raw: RawEvent, function: FunctionFacts) -> Iterator[str]:
+        event = self.placing.event(raw, function)
+        spelled = self.placing.text.of(raw.at)
+        yield f"{raw.effect.value}: `{spelled}`" + (f" of {raw.value}" if raw.value != "None" else "")
+        if event is None:
+            host = self.heat.pace(function.key, raw.region).host
+            reason = "it runs on the host" if host else "no step loop carries the change from step to step"
+            yield f"  passed over: {reason}"
+            return
+        for guard in event.guards:
+            yield f"  only where `{guard}`"
+        yield f"  {judged(event)}"
+
+    def nothing(self) -> str:
+        values = [part for value in self.watch.joined().values() for part in d.alternatives(value)]
+        tensors = [part for part in values if isinstance(part, d.Tensor)]
+        if any(part.device == d.HOST for part in tensors) and not any(part.live for part in tensors):
+            return "nothing that costs: the tensors here live on the host"
+        if tensors:
+            return "nothing that costs: what is done to the tensors here stays on the device"
+        return "nothing that costs: no device tensor is known here"
+
+
+SIGNS = frozenset({Effect.BOUNDARY, Effect.MODE_SWITCH})
+"""What matters only by where it stands in its loop; told where it is flagged."""
+STEPS = {
+    "backward": "a backward pass: its loop is a loop of steps",
+    "optimizer-step": "the optimizer's step: its loop is a loop of steps",
+    "boundary": "a step boundary: what is pending runs here",
+    "loader": "batches are taken from a loader: a loop of steps",
+    "model-call": "a model is called",
+}
+PLACES = {
+    Place.BEFORE_BOUNDARY: "before the step's boundary, ",
+    Place.AFTER_BOUNDARY: "after the step's boundary, ",
+    Place.UNKNOWN: "",
+}
+
+
+def judged(event: Event) -> str:
+    """What a rule sees of an event, in words."""
+    surely = event.certainty.name.lower()
+    text = f"{PLACES[event.place]}{OFTEN[event.heat]}, {surely}"
+    if event.heat < Heat.STEP:
+        return f"{text}: what does not run in every step is not flagged"
+    if event.certainty is Certainty.POSSIBLE:
+        return f"{text}: shown with `--min-certainty possible` only"
+    if event.evaluation:
+        return f"{text}: one level lower, as it is in evaluation"
+    return f"{text}: left to the rule"
+
+
+def section(title: str, lines: Iterator[str] | list[str]) -> Iterator[str]:
+    found = list(lines)
+    if found:
+        yield f"  {title}"
+        yield from (f"    {line}" for line in found)
