@@ -63,6 +63,7 @@ class Frame:
         no_grad: bool = False,
     ) -> None:
         self.engine = engine
+        self.expressions = engine.expressions
         self.function = function
         self.path = function.module
         self.environment: Environment | None = environment
@@ -96,7 +97,7 @@ class Frame:
     # Evaluation
 
     def evaluate(self, node: ir.Expr) -> d.Value:
-        return self.engine.expressions[type(node)](self, node)
+        return self.expressions[type(node)](self, node)
 
     @property
     def env(self) -> Environment:
@@ -108,7 +109,9 @@ class Frame:
         return self.env.get(path)
 
     def bind(self, path: str, value: d.Value) -> None:
-        self.env[path] = value
+        environment = self.environment
+        assert environment is not None
+        environment[path] = value
         self.origins[path] = self.statement
         if self.known_globals is not None and value is not d.UNKNOWN:
             self.known_globals[path] = value

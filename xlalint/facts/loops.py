@@ -61,9 +61,12 @@ def what_is_iterated(iterable: d.Value, node: ir.Expr) -> str:
             return "counter"
         if type(part) is d.Role and part.role == "parameters":
             return "parameters"
-        if type(part) is d.Tensor or counted:
-            return "tensor"
-    return ""
+    return "tensor" if counted or is_row(iterable) else ""
+
+
+def is_row(value: d.Value) -> bool:
+    """A tensor whose elements are numbers, such as timesteps."""
+    return type(value) is d.Tensor and value.rank in (None, 1)
 
 
 def counts_tensor(iterable: d.Value, node: ir.Expr) -> bool:
@@ -71,7 +74,10 @@ def counts_tensor(iterable: d.Value, node: ir.Expr) -> bool:
     if type(node) is not ir.Call or called(node) != "enumerate" or type(iterable) is not d.Sequence:
         return False
     element = iterable.element
-    return type(element) is d.Sequence and element.elements is not None and type(element.elements[-1]) is d.Tensor
+    if type(element) is not d.Sequence or element.elements is None:
+        return False
+    last = element.elements[-1]
+    return type(last) is d.Tensor and last.rank in (None, 0)
 
 
 def mark_counter(frame: Frame, node: ir.For, element: d.Value) -> d.Value:

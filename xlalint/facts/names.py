@@ -9,11 +9,10 @@ from xlalint.program.link import External, GlobalName, Symbol
 
 
 def lookup(frame: Frame, node: ir.Name) -> d.Value:
-    name = node.name
-    value = frame.env.get(name)
-    if value is not None:
-        return value
-    return global_value(frame, name)
+    environment = frame.environment
+    assert environment is not None
+    value = environment.get(node.name)
+    return value if value is not None else global_value(frame, node.name)
 
 
 def global_value(frame: Frame, name: str) -> d.Value:

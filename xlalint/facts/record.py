@@ -13,14 +13,14 @@ import msgspec
 from xlalint.facts.domain import LoopKey
 from xlalint.facts.events import Effect, Place
 
-RegionKey: TypeAlias = "tuple[str, int]"
+RegionKey: TypeAlias = tuple[str, int]
 """Kind and packed span. The function's own body is ``ROOT``."""
 ROOT: RegionKey = ("body", 0)
-FunctionKey: TypeAlias = "tuple[str, str, int]"
+FunctionKey: TypeAlias = tuple[str, str, int]
 """Path, qualified name and packed span of a function."""
 
 
-class Region(msgspec.Struct, frozen=True):
+class Region(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A part of a function that runs at its own pace.
 
     ``kind``: "loop", "while", "amortised" (behind ``step % k == 0``), "rare" (first step, handlers), "evaluation"
@@ -34,7 +34,7 @@ class Region(msgspec.Struct, frozen=True):
     text: int
 
 
-class RawEvent(msgspec.Struct, frozen=True):
+class RawEvent(msgspec.Struct, frozen=True, array_like=True, gc=False):
     effect: Effect
     subject: str
     at: int
@@ -53,7 +53,7 @@ class RawEvent(msgspec.Struct, frozen=True):
     varies: LoopKey | None
 
 
-class Sign(msgspec.Struct, frozen=True):
+class Sign(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Evidence of a step: "backward", "optimizer-step", "boundary", "model-call", "loader", "framework" …"""
 
     kind: str
@@ -61,7 +61,7 @@ class Sign(msgspec.Struct, frozen=True):
     at: int
 
 
-class CallEdge(msgspec.Struct, frozen=True):
+class CallEdge(msgspec.Struct, frozen=True, array_like=True, gc=False):
     callee: FunctionKey
     region: RegionKey
     at: int

@@ -112,6 +112,10 @@ def index_sequence(frame: Frame, value: d.Sequence, index: ir.Expr, node: ir.Sub
         return slice_sequence(frame, value, index, node)
     key = frame.evaluate(index)
     known = d.tensor_of(key)
+    several = known is not None and known.rank != 0
+    if several and masks_unknown(frame, d.UNKNOWN, key, index, node, Effect.BOOLEAN_INDEX):
+        # No list can be indexed by a mask: what was taken for one is a tensor.
+        return d.tensor(certainty=1, varies=d.DATA)
     if known is not None and known.live and d.surely_tensor(key):
         frame.emit(Effect.TENSOR_AS_NUMBER, node.at, key, "list index", index)
     if value.elements is not None and type(key) is d.Host and type(key.constant) is int:

@@ -110,7 +110,7 @@ class Scopes:
             owner = ".".join(self.qualname[:-1])
             self.collect_attributes(name, scope, self.stack[-2])
         free = tuple(sorted((scope.read - scope.bound) | scope.outer))
-        self.hand_up_reads(free)
+        self.hand_up_reads(free, scope)
         return ir.FunctionIR(
             name,
             ".".join(self.qualname) or name,
@@ -128,11 +128,14 @@ class Scopes:
             frozenset(scope.called),
         )
 
-    def hand_up_reads(self, free: tuple[str, ...]) -> None:
-        """What an inner function reads from outside, the function around it reads too."""
+    def hand_up_reads(self, free: tuple[str, ...], inner: FunctionScope) -> None:
+        """What an inner function reads from outside, the function around it reads too, and uses in the same way."""
         for scope in reversed(self.stack[:-1]):
             if isinstance(scope, FunctionScope):
                 scope.read.update(free)
+                for name in free:
+                    if not scope.is_module and name in inner.uses:
+                        scope.uses.setdefault(name, set()).update(inner.uses[name])
                 return
 
     def collect_attributes(self, method: str, scope: FunctionScope, cls: ClassScope) -> None:

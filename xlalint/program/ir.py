@@ -10,24 +10,34 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-_BITS = 21
-_MASK = (1 << _BITS) - 1
+_COLUMN, _LINES = 16, 12
+_MOST_COLUMNS, _MOST_LINES = (1 << _COLUMN) - 1, (1 << _LINES) - 1
+_LINE_SHIFT = 2 * _COLUMN + _LINES
+_COLUMN_SHIFT = _COLUMN + _LINES
 
 
 def pack(line: int, column: int, end_line: int, end_column: int) -> int:
-    """One integer for a span; lines 1-based, columns 0-based in UTF-8 bytes, clipped at two million."""
-    return (
-        (line << 3 * _BITS)
-        | (min(column, _MASK) << 2 * _BITS)
-        | (min(end_line - line, _MASK) << _BITS)
-        | min(end_column, _MASK)
-    )
+    """One 64-bit integer for a span; lines 1-based, columns 0-based in UTF-8 bytes.
+
+    A million lines fit; columns beyond 65,535 and spans of over 4,095 lines are clipped, and such a place is then
+    not confirmed by the exact reading.
+    """
+    lines = end_line - line
+    if column > _MOST_COLUMNS or end_column > _MOST_COLUMNS or lines > _MOST_LINES:
+        column, end_column = min(column, _MOST_COLUMNS), min(end_column, _MOST_COLUMNS)
+        lines = min(lines, _MOST_LINES)
+    return (line << _LINE_SHIFT) | (column << _COLUMN_SHIFT) | (lines << _COLUMN) | end_column
 
 
 def unpack(at: int) -> tuple[int, int, int, int]:
     """The inverse of ``pack``: line, column, end line, end column."""
-    line = at >> 3 * _BITS
-    return line, (at >> 2 * _BITS) & _MASK, line + ((at >> _BITS) & _MASK), at & _MASK
+    line = at >> _LINE_SHIFT
+    return (
+        line,
+        (at >> _COLUMN_SHIFT) & _MOST_COLUMNS,
+        line + ((at >> _COLUMN) & _MOST_LINES),
+        at & _MOST_COLUMNS,
+    )
 
 
 class Node(msgspec.Struct, frozen=True, gc=False, eq=False):

@@ -439,7 +439,7 @@ class Lowering:
 
 def span(node: ast.AST) -> int:
     n: Any = node
-    return (n.lineno << 63) | (n.col_offset << 42) | ((n.end_lineno - n.lineno) << 21) | n.end_col_offset
+    return ir.pack(n.lineno, n.col_offset, n.end_lineno, n.end_col_offset)
 
 
 def header(node: ast.AST, last: ast.AST | None) -> int:
