@@ -16,6 +16,8 @@ JOINING = frozenset({"cat", "concat", "concatenate", "hstack", "vstack", "dstack
 
 
 def check(frame: Frame, node: ir.Assign, value: d.Value) -> None:
+    if not frame.loops and type(node.targets[0]) is not ir.Attribute:
+        return
     if type(node.value) is ir.Name:
         check_renamed(frame, node, node.value.name, value)
         return

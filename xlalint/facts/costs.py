@@ -47,6 +47,8 @@ def check_op(
     method: bool = False,
 ) -> None:
     """Note what the call costs forward or, where gradients flow, backward."""
+    if row.free or (frame.no_grad and row.costs == "never"):
+        return
     live = [t for t in tensors_in([*arguments, *keywords.values()]) if t.live]
     if not live:
         return

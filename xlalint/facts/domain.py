@@ -57,10 +57,16 @@ class Tensor(Value, frozen=True):
         return self.device != HOST
 
     def but(self, **changes: Any) -> Tensor:
-        return tensor(*[changes[name] if name in changes else getattr(self, name) for name in TENSOR_FIELDS])
-
-
-TENSOR_FIELDS = Tensor.__struct_fields__
+        get = changes.get
+        return tensor(
+            get("device", self.device),
+            get("dtype", self.dtype),
+            get("dims", self.dims),
+            get("grad", self.grad),
+            get("varies", self.varies),
+            get("certainty", self.certainty),
+            get("optional", self.optional),
+        )
 
 
 def tensor(

@@ -22,8 +22,11 @@ def evaluate_constant(frame: Frame, node: ir.Constant) -> d.Value:
     return d.constant(node.value)
 
 
+FLAGS = guards().flags
+
+
 def evaluate_attribute(frame: Frame, node: ir.Attribute) -> d.Value:
-    flag = guards().flags.get(node.name)
+    flag = FLAGS.get(node.name)
     value = attribute_value(frame, node)
     if flag is not None and (value in (d.UNKNOWN, d.NONE, d.ANY_HOST) or type(value) is d.Bound or is_flag(value)):
         return d.constant(flag)

@@ -92,6 +92,7 @@ class Frame:
         self.stands_for_device = False
         self.cost = 1
         self.closures: dict[d.Function, None] = {}
+        self.loops = 0
         self.called_at: set[int] = set()
 
     # Evaluation
@@ -212,10 +213,13 @@ class Frame:
         if known is None or known.over < over:
             self.record.regions[key] = Region(key, outer, over, text)
         self.region = key
+        loop = kind in ("loop", "while")
+        self.loops += loop
         try:
             yield key
         finally:
             self.region = outer
+            self.loops -= loop
 
     def over_parameters(self) -> bool:
         """In a loop over a model's parameters."""
@@ -229,6 +233,8 @@ class Frame:
 
     def loop_key(self) -> d.LoopKey | None:
         """The innermost loop around this place."""
+        if not self.loops:
+            return None
         key: RegionKey | None = self.region
         while key is not None and key != ROOT:
             if key[0] in ("loop", "while"):

@@ -216,6 +216,8 @@ class HeatMap:
 
     def may_decode(self, function: FunctionFacts) -> bool:
         """A layer loop in a model's ``forward`` is none; a loop in ``generate`` or outside of modules is."""
+        if sets_up(function):
+            return False
         return not function.is_module or decodes(function)
 
     # Paces
@@ -353,6 +355,7 @@ def called_in_sight(given: Pace, mine: Pace) -> bool:
 
 
 SETTING_UP = ("load_", "save_", "export_", "download_", "plot_", "visualize_", "register_", "set_", "init_", "parse_")
+FUSING = frozenset({"fuse", "reparameterize", "switch_to_deploy"})
 SUMMING_UP = frozenset({"compute", "summary", "summarize", "result", "results", "get_results", "finalize"})
 """Methods of a meter that are called when its updates are over."""
 
@@ -360,7 +363,7 @@ SUMMING_UP = frozenset({"compute", "summary", "summarize", "result", "results", 
 def sets_up(function: FunctionFacts) -> bool:
     """A function whose name says that it runs before, after or apart from the steps."""
     name = function.name.lstrip("_")
-    return name.startswith(SETTING_UP) or "checkpoint" in name or "onnx" in name
+    return name.startswith(SETTING_UP) or name.rstrip("_") in FUSING or "checkpoint" in name or "onnx" in name
 
 
 def feeds(function: FunctionFacts) -> bool:

@@ -92,6 +92,8 @@ def call_framework_row(
     frame: Frame, name: str, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call
 ) -> d.Value | None:
     table = frameworks()
+    if name not in table.names_of_calls and not name.endswith(".xla_device"):
+        return None
     boundary = table.get("boundary", name)
     if boundary is not None:
         return call_boundary(frame, boundary, last, keywords, node)

@@ -61,6 +61,8 @@ def check_numbers(
 ) -> d.LoopKey | None:
     """``arguments`` are those after the tensor. Gives the loop that changes the result's shape, if one does."""
     base = name[:-1] if name.endswith("_") and name[:-1] in BAKED else name
+    if base not in BAKED:
+        return None
     sized = chosen(SIZES.get(base, ()), arguments, keywords)
     for value in sized:
         if reads_as_size(value):

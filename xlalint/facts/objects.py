@@ -60,10 +60,14 @@ UNKNOWN_ATTRIBUTES: dict[str, d.Value] = {
 }
 
 
+GUARDED = {name[1:]: value for name, value in guards().attributes.items() if name.startswith(".")}
+"""Attributes of tensors and devices whose value on XLA is known."""
+
+
 def tensor_attribute(value: d.Tensor, name: str) -> d.Value:
     if name in ("shape",):
         return shape_of(value)
-    guard = guards().attributes.get(f".{name}")
+    guard = GUARDED.get(name)
     if guard is not None:
         if name == "is_cpu" and value.device == d.HOST:
             return d.TRUE
@@ -224,7 +228,12 @@ def class_attribute(frame: Frame, value: d.Class, name: str) -> d.Value:
     return found if found is not None else d.bound(value, name)
 
 
+NO_NAMES: frozenset[str] = frozenset()
+
+
 def decorator_names(function: ir.FunctionIR) -> frozenset[str]:
+    if not function.decorators:
+        return NO_NAMES
     names = []
     for decorator in function.decorators:
         if type(decorator) is ir.Call:

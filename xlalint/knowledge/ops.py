@@ -79,6 +79,13 @@ class OpRow(msgspec.Struct, frozen=True):
         return _when(self.reads, self.fallback, self.condition)
 
     @property
+    def free(self) -> bool:
+        """It never costs, forward or backward."""
+        return (
+            self.reads == self.backward_reads == "never" and not self.fallback and not self.backward_fallback
+        )
+
+    @property
     def backward_costs(self) -> str:
         return _when(self.backward_reads, self.backward_fallback, self.backward_condition)
 

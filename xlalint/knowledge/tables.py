@@ -20,16 +20,22 @@ class Result(msgspec.Struct, frozen=True):
     shape: str
 
 
+NOTHING: frozenset[str] = frozenset()
+
+
 class Frameworks(msgspec.Struct, frozen=True):
     """Rows of ``frameworks.csv`` by kind: dotted name → what it holds."""
 
     by_kind: dict[str, dict[str, str]]
+    names_by_kind: dict[str, frozenset[str]]
+    names_of_calls: frozenset[str]
+    """All names, of whatever kind."""
 
     def get(self, kind: str, name: str) -> str | None:
         return self.by_kind.get(kind, {}).get(name)
 
     def names(self, kind: str) -> frozenset[str]:
-        return frozenset(self.by_kind.get(kind, ()))
+        return self.names_by_kind.get(kind, NOTHING)
 
 
 class Guards(msgspec.Struct, frozen=True):
@@ -58,7 +64,8 @@ def frameworks() -> Frameworks:
     by_kind: dict[str, dict[str, str]] = {}
     for kind, name, holds, *_ in rows("frameworks.csv", 4):
         by_kind.setdefault(kind, {})[name] = holds
-    return Frameworks(by_kind)
+    names = {kind: frozenset(found) for kind, found in by_kind.items()}
+    return Frameworks(by_kind, names, NOTHING.union(*names.values()))
 
 
 @functools.cache
