@@ -35,9 +35,7 @@ SIZES: dict[str, tuple[str, ...]] = {
 """Arguments (after the tensor, by position or name; ``*`` all) that become part of the graph's shape or constants.
 Measured: a new value of any of them is a new graph; a number in ``+ - * /``, ``clamp``, ``full``'s value is not."""
 
-FILLED = frozenset(
-    {"zeros", "ones", "empty", "full", "new_zeros", "new_ones", "new_empty", "new_full", "new", "pad"}
-)
+FILLED = frozenset({"zeros", "ones", "empty", "full", "new_zeros", "new_ones", "new_empty", "new_full", "new", "pad"})
 """The ops that make a batch, or lengthen its rows, to be filled."""
 
 BAKED: dict[str, tuple[str, ...]] = {

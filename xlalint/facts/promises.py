@@ -24,7 +24,7 @@ COLLECTIONS = {"list of": "list", "tuple of": "tuple"}
 
 def parsed(text: str) -> d.Value:
     """The value that a row's words stand for; unknown where they say nothing of tensors."""
-    if text.startswith("dict of") or text.startswith("batch"):
+    if text.startswith(("dict of", "batch")):
         return d.role("batch", d.tensor(certainty=1))
     for words, kind in COLLECTIONS.items():
         if text.startswith(words):

@@ -377,7 +377,9 @@ def store_in_tensor(frame: Frame, target: ir.Subscript, known: d.Tensor, value: 
                 form = "scalar-value-same-shape"
     subscripts.index_tensor(frame, known, target.index, target, store=True, form=form)
     frame.pending()
-    if known.device == d.HOST and element is not None and element.device == d.XLA and type(value) is d.Tensor:
+    # What is only likely to be a tensor, a loader's batch, takes what it is given where it lies: it is a dict.
+    surely_host = known.device == d.HOST and known.certainty == 2
+    if surely_host and element is not None and element.device == d.XLA and type(value) is d.Tensor:
         frame.emit(Effect.COPY_TO_HOST, target.at, value, "element of a host tensor", target)
 
 

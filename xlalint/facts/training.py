@@ -152,7 +152,8 @@ COUNTED = frozenset({"Categorical", "Bernoulli", "Binomial", "Poisson", "Geometr
 def make_distribution(name: str, parameters: Arguments) -> d.Value:
     """``torch.distributions``: it lives where its parameters do."""
     tensors = [t for value in parameters if (t := d.tensor_of(d.as_operand(value))) is not None]
-    host = bool(tensors) and all(t.device == d.HOST for t in tensors)
+    numbers = bool(parameters) and all(type(value) is d.Host and value.type in ("int", "float") for value in parameters)
+    host = numbers or (bool(tensors) and all(t.device == d.HOST for t in tensors))
     sure = max((t.certainty for t in tensors), default=1)
     return d.role("distribution", d.tensor(d.HOST if host else d.XLA, "float", certainty=max(sure, 1)), name)
 
