@@ -140,7 +140,7 @@ def of_unknown_operand(name: str, last: str, arguments: Arguments, keywords: Key
         return d.UNKNOWN
     if last.startswith(("is_", "get_", "set_", "_")):
         return d.UNKNOWN
-    if any(v is d.UNKNOWN or type(v) in (d.Bound, d.Union) for v in [*arguments, *keywords.values()]):
+    if any(v is d.UNKNOWN or type(v) in (d.Bound, d.Union, d.Role) for v in [*arguments, *keywords.values()]):
         row = results().get(last)
         return d.tensor(dtype=(row.dtype or None) if row else None, certainty=1)
     return d.UNKNOWN
