@@ -196,8 +196,10 @@ def isinstance_(frame: Frame, name: str, arguments: Arguments, keywords: Keyword
         return d.constant(value.type in names or (value.type == "bool" and "int" in names)) if plain else d.BOOL
     if type(value) is d.Sequence and names <= {"list", "tuple", "Tensor", "dict", "str", "int", "float", "Sequence"}:
         return d.constant(value.kind in names or "Sequence" in names) if value.elements is not None else d.BOOL
-    if type(value) is d.Mapping and names <= {"list", "tuple", "Tensor", "str", "int", "float"}:
-        return d.FALSE
+    if type(value) is d.Mapping:
+        if not names.isdisjoint({"dict", "Mapping", "MutableMapping"}):
+            return d.TRUE
+        return d.FALSE if names <= {"list", "tuple", "Tensor", "str", "int", "float"} else d.BOOL
     return d.BOOL
 
 

@@ -167,15 +167,11 @@ def evaluate_comprehension(frame: Frame, node: ir.Comprehension) -> d.Value:
     frame.environment = dict(before)
     exact: tuple[d.Value, ...] | None = None
     first = node.generators[0]
-    over = ""
-    iterated: list[d.Value] = []
-    for generator in node.generators:
-        iterable = frame.evaluate(generator.iterable)
-        iterated.append(iterable)
-        if type(iterable) is d.Role and iterable.role == "loader":
-            over = "loader"
+    outer = frame.evaluate(first.iterable)
+    over = "loader" if type(outer) is d.Role and outer.role == "loader" else ""
     with frame.inside("loop", node.at, over, ir_at(first.iterable)):
-        for generator, iterable in zip(node.generators, iterated):
+        for generator in node.generators:
+            iterable = outer if generator is first else frame.evaluate(generator.iterable)
             element = objects.element_of(frame, iterable)
             if type(iterable) is d.Host and iterable.type == "range":
                 element = d.host("int", varies=frame.loop_key())
@@ -189,7 +185,7 @@ def evaluate_comprehension(frame: Frame, node: ir.Comprehension) -> d.Value:
             result: d.Value = d.mapping((), frame.evaluate(node.element))
         else:
             element = row_length(frame.evaluate(node.element), node.element)
-            exact = unrolled(frame, node, iterated[0], element)
+            exact = unrolled(frame, node, outer, element)
             result = d.sequence("list", exact) if exact is not None else d.sequence("list", None, element)
     frame.environment = before
     return result

@@ -42,10 +42,36 @@ def guarded_pace(frame: Frame, node: ir.If) -> Pace:
         return Pace("", "amortised")
     if is_first(frame, node.test):
         return Pace("rare", "")
-    if is_interval_flag(node.test):
+    if is_interval_flag(node.test) or starts_again(node):
         return Pace("amortised", "")
     body, orelse = leaving(node.body), leaving(node.orelse)
     return Pace(body, orelse) if body or orelse else SAME
+
+
+def starts_again(node: ir.If) -> bool:
+    """``if len(rows) == k: …; rows.clear()``, ``if count >= k: …; count = 0``: what is counted is emptied again."""
+    test = node.test
+    if type(test) is not ir.Compare or test.operators not in (("eq",), ("ge",), ("gt",)):
+        return False
+    counted = test.left
+    if type(counted) is ir.Call and called_name(counted) == "len" and len(counted.arguments) == 1:
+        counted = counted.arguments[0]
+    path = path_of(counted)
+    return path is not None and any(empties(statement, path) for statement in node.body)
+
+
+def empties(statement: ir.Stmt, path: str) -> bool:
+    if type(statement) is ir.Evaluate and type(statement.value) is ir.Call:
+        function = statement.value.function
+        return type(function) is ir.Attribute and function.name == "clear" and path_of(function.value) == path
+    if type(statement) is not ir.Assign or path_of(statement.targets[0]) != path:
+        return False
+    value = statement.value
+    return (type(value) is ir.Constant and value.value == 0) or (type(value) is ir.Display and not value.elements)
+
+
+def called_name(call: ir.Call) -> str:
+    return call.function.name if type(call.function) is ir.Name else ""
 
 
 EXITS = frozenset({"exit", "quit", "_exit", "abort"})
