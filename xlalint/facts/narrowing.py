@@ -108,6 +108,15 @@ def narrow_call(frame: Frame, node: ir.Call, outcome: bool) -> None:
             frame.env[path] = d.tensor_of(value) or d.tensor(certainty=1)
         else:
             frame.env[path] = without_tensor(value)
+    elif name == "hasattr" and outcome and asks_for_tensor(node) and is_open(value):
+        if not given_by_callers(frame, path):
+            frame.env[path] = d.tensor(certainty=1)
+
+
+def asks_for_tensor(node: ir.Call) -> bool:
+    """``hasattr(x, "item")``: what nothing but a tensor is likely to have."""
+    attribute = node.arguments[-1]
+    return type(attribute) is ir.Constant and attribute.value in ("item", "detach", "cpu", "requires_grad")
 
 
 def type_names(node: ir.Expr) -> list[str]:
