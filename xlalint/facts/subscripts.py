@@ -7,6 +7,7 @@ from xlalint.facts import objects
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import MARKS, is_marked
+from xlalint.facts.vocabulary import TEXT_KEYS
 from xlalint.program import ir
 
 
@@ -30,6 +31,8 @@ def subscript(frame: Frame, value: d.Value, index: ir.Expr, node: ir.Subscript) 
         return index_record(frame, value, key, node)  # type: ignore[arg-type]
     if masks_unknown(frame, value, key, index, node, Effect.BOOLEAN_INDEX):
         return d.tensor(certainty=1, varies=d.DATA)
+    if kind is d.Role and value.role == "batch" and type(key) is d.Host and key.constant in TEXT_KEYS:  # type: ignore[attr-defined]
+        return d.sequence("list", None, d.STR)
     if kind is d.Role and (value.role in d.TENSOR_ROLES or value.role == "parameter-groups"):  # type: ignore[attr-defined]
         return value.element or d.UNKNOWN  # type: ignore[attr-defined]
     if kind is d.Instance:

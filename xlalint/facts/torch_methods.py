@@ -14,7 +14,7 @@ from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import largest_item
 from xlalint.facts.numbers import check_numbers
 from xlalint.facts.objects import shape_of
-from xlalint.facts.vocabulary import HOST_METHODS
+from xlalint.facts.vocabulary import HOST_METHODS, TEXT_METHODS
 from xlalint.program import ir
 
 Arguments = list[d.Value]
@@ -36,6 +36,9 @@ def call_method(
     row = costs.row_of_method(name)
     if row is not None:
         costs.check_op(frame, row, [tensor, *arguments], keywords, node, method=True)
+    elif name in TEXT_METHODS:
+        # What was taken for a tensor is none.
+        return d.UNKNOWN
     frame.pending()
     varies = check_numbers(frame, name, arguments, keywords, node, tensor.live)
     result = reshaped(tensor, name, arguments, keywords) or torch_calls.result_of_call(

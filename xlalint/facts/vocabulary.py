@@ -39,6 +39,12 @@ TENSOR_METHODS = (
 )
 """Names that are methods of tensors, whatever else they may be."""
 
+TEXT_METHODS = frozenset(name for name in dir(str) if not name.startswith("_")) - TENSOR_METHODS
+TEXT_KEYS = frozenset(
+    {"text", "texts", "caption", "captions", "prompt", "prompts", "path", "paths", "name", "names", "filename", "question"}
+)  # fmt: skip
+"""Entries of a batch that hold words: no collator makes tensors of them."""
+
 TENSOR_ONLY = frozenset(
     ["dim", "unsqueeze", "permute", "contiguous", "detach", "masked_fill", "requires_grad", "backward", "unbind", "softmax", "log_softmax", "sigmoid", "argmax", "view_as", "expand_as", "type_as", "is_floating_point", "masked_scatter", "new_zeros", "new_ones", "new_tensor", "requires_grad_", "detach_", "gather", "scatter_", "index_select", "repeat_interleave", "sum_to_size", "clamp", "numel", "flatten", "mT", "bmm"]
 )
