@@ -6,6 +6,7 @@ optimizer's step, a boundary, ``backward()``, a loader that is iterated, a model
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 
 import msgspec
@@ -199,7 +200,8 @@ class HeatMap:
         region = function.regions[loop]
         if region.over == "parameters":
             return ""
-        if "optimizer-step" in own or "boundary" in own:
+        # A boundary beside a loop of steps ends an evaluation, or an epoch.
+        if "optimizer-step" in own or ("boundary" in own and not holds):
             return "step"
         if "backward" in own:
             return "epoch" if any(e & {"optimizer-step"} for e in map(evidence.__getitem__, inner)) else "step"
@@ -251,7 +253,7 @@ class HeatMap:
             return Pace(heat, None, "evaluation" in words, False, "host" in words)
         if function.name == "<module>":
             return COLD
-        if self.callers.get(function.key) or sets_up(function):
+        if self.callers.get(function.key) or sets_up(function) or is_test(function):
             return COLD
         if feeds(function):
             return Pace(Heat.STEP, assumed=True, host=True)
@@ -358,6 +360,15 @@ SETTING_UP = ("load_", "save_", "export_", "download_", "plot_", "visualize_", "
 FUSING = frozenset({"fuse", "reparameterize", "switch_to_deploy"})
 SUMMING_UP = frozenset({"compute", "summary", "summarize", "result", "results", "get_results", "finalize"})
 """Methods of a meter that are called when its updates are over."""
+
+
+def is_test(function: FunctionFacts) -> bool:
+    """A test, as unittest and pytest know it: it runs once."""
+    if any(base.endswith("TestCase") for base in function.bases):
+        return True
+    file = os.path.basename(function.key[0])
+    in_tests = file.startswith("test_") or file.endswith("_test.py")
+    return in_tests and (function.name.startswith("test") or function.owner.startswith("Test"))
 
 
 def sets_up(function: FunctionFacts) -> bool:

@@ -110,6 +110,9 @@ def call_framework_row(
         return wrapped_iterable(arguments[0], last)
     if table.get("closure", name) is not None:
         return call_closure(frame, arguments, keywords, node)
+    launched = table.get("launch", name)
+    if launched is not None:
+        return launch(frame, 1 if launched.startswith("2nd") else 0, arguments, keywords, node)
     if table.get("moves", name) is not None and arguments:
         return training.moved(arguments[0], d.XLA)
     collator = table.get("collator", name)
@@ -120,6 +123,17 @@ def call_framework_row(
     if table.get("tokenizer", name) is not None:
         return d.role("tokenizer")
     return None
+
+
+def launch(frame: Frame, position: int, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    """``xmp.spawn(fn, args=(flags,))`` calls ``fn(index, flags)``, once in each process."""
+    from xlalint.facts.calls import call
+
+    given = keywords.get("args", arguments[position + 1] if len(arguments) > position + 1 else d.UNKNOWN)
+    values = list(given.elements) if type(given) is d.Sequence and given.elements is not None else []
+    if len(arguments) > position and type(arguments[position]) is d.Function:
+        call(frame, arguments[position], [d.INT, *values], {}, node)
+    return d.UNKNOWN
 
 
 def wrapped_iterable(value: d.Value, last: str) -> d.Value:
