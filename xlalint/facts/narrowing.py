@@ -108,8 +108,8 @@ def narrow_call(frame: Frame, node: ir.Call, outcome: bool) -> None:
             frame.env[path] = d.tensor_of(value) or d.tensor(certainty=1)
         else:
             frame.env[path] = without_tensor(value)
-    elif name == "hasattr" and outcome and asks_for_tensor(node) and is_open(value):
-        if not given_by_callers(frame, path):
+    elif name == "hasattr" and outcome and asks_for_tensor(node):
+        if is_open(value) and not given_by_callers(frame, path):
             frame.env[path] = d.tensor(certainty=1)
 
 
