@@ -183,7 +183,29 @@ class Walrus(Node, frozen=True):
     at: int
 
 
-Expr: TypeAlias = Constant | Name | Attribute | Call | Subscript | Slice | Binary | Unary | Boolean | Compare | Conditional | FString | Formatted | Display | DictDisplay | Comprehension | Lambda | Starred | Yield | Await | Walrus
+Expr: TypeAlias = (
+    Constant
+    | Name
+    | Attribute
+    | Call
+    | Subscript
+    | Slice
+    | Binary
+    | Unary
+    | Boolean
+    | Compare
+    | Conditional
+    | FString
+    | Formatted
+    | Display
+    | DictDisplay
+    | Comprehension
+    | Lambda
+    | Starred
+    | Yield
+    | Await
+    | Walrus
+)
 
 
 # Statements; ``at`` spans the statement, of a compound one its header
@@ -307,7 +329,27 @@ class Scope(Node, frozen=True):
     at: int
 
 
-Stmt: TypeAlias = Evaluate | Assign | Annotated | Augmented | Return | If | For | While | Break | Continue | Raise | Assert | With | Try | Match | Delete | Define | DefineClass | Scope
+Stmt: TypeAlias = (
+    Evaluate
+    | Assign
+    | Annotated
+    | Augmented
+    | Return
+    | If
+    | For
+    | While
+    | Break
+    | Continue
+    | Raise
+    | Assert
+    | With
+    | Try
+    | Match
+    | Delete
+    | Define
+    | DefineClass
+    | Scope
+)
 Block: TypeAlias = tuple[Stmt, ...]
 
 

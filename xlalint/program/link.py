@@ -249,10 +249,7 @@ class Program:
     def after(self, cls: ir.ClassIR, start: ir.ClassIR, name: str) -> ir.FunctionIR | None:
         """What ``super().name`` finds, in a method of ``start``, for an instance of ``cls``."""
         order = self.mro(cls)
-        if start in order:
-            order = order[order.index(start) + 1 :]
-        else:
-            order = self.mro(start)[1:]
+        order = order[order.index(start) + 1 :] if start in order else self.mro(start)[1:]
         for base in order:
             if isinstance(base, ir.ClassIR) and name in base.methods:
                 return base.methods[name]

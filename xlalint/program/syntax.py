@@ -1,0 +1,120 @@
+"""Text → the standard syntax tree, and what the tree's nodes are called and where they stand."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from typing import Any
+
+from xlalint.program import ir
+
+
+class Unparsable(Exception):
+    """The text is not Python that this interpreter can read. One line, without the path."""
+
+
+OPERATORS: dict[type, str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "div",
+    ast.Mod: "mod",
+    ast.FloorDiv: "floordiv",
+    ast.Pow: "pow",
+    ast.MatMult: "matmul",
+    ast.BitAnd: "and",
+    ast.BitOr: "or",
+    ast.BitXor: "xor",
+    ast.LShift: "shl",
+    ast.RShift: "shr",
+    ast.Not: "not",
+    ast.USub: "neg",
+    ast.UAdd: "pos",
+    ast.Invert: "invert",
+    ast.And: "and",
+    ast.Or: "or",
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+    ast.Is: "is",
+    ast.IsNot: "is-not",
+    ast.In: "in",
+    ast.NotIn: "not-in",
+}
+
+
+def parse(text: str) -> ast.Module:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except SyntaxError as error:
+        raise Unparsable(syntax_message(error)) from None
+    except (RecursionError, MemoryError):
+        raise Unparsable("nested too deeply") from None
+    except ValueError as error:
+        raise Unparsable(str(error)) from None
+
+
+def syntax_message(error: SyntaxError) -> str:
+    """One line; says so where a newer Python would read the text."""
+    where = f" at line {error.lineno}" if error.lineno else ""
+    text = (error.msg or "invalid syntax").splitlines()[0]
+    if "too many nested" in text or "too complex" in text:
+        return f"nested too deeply{where}"
+    newer = newer_syntax(error)
+    if newer:
+        return f"needs Python {newer} to read ({text}{where})"
+    return f"syntax error: {text}{where}"
+
+
+def newer_syntax(error: SyntaxError) -> str | None:
+    """The Python version whose syntax the failing line seems to use, if it is newer than the running one."""
+    import re
+    import sys
+
+    line = (error.text or "").strip()
+    hints = (
+        ((3, 11), r"^except\s*\*"),
+        ((3, 13), r"^(type|class|(async\s+)?def)\s+\w+\s*\[[^\](]*[^=!<>:]=[^=]"),
+        ((3, 12), r"^type\s+\w+(\[.*\])?\s*=|^(async\s+)?def\s+\w+\s*\[|^class\s+\w+\s*\["),
+        ((3, 12), r"""\bf["'].*\{.*["'].*\}"""),
+        ((3, 14), r"""\bt["']|^except\s+\w+\s*,\s*\w+\s*:"""),
+    )
+    for version, pattern in hints:
+        if sys.version_info < version and re.search(pattern, line):
+            return f"{version[0]}.{version[1]}"
+    return None
+
+
+def span(node: ast.AST) -> int:
+    n: Any = node
+    return ir.pack(n.lineno, n.col_offset, n.end_lineno, n.end_col_offset)
+
+
+def header(node: ast.AST, last: ast.AST | None) -> int:
+    """The span of a compound statement's first part: from its keyword to the end of ``last``."""
+    n: Any = node
+    end: Any = last
+    if end is None:
+        return ir.pack(n.lineno, n.col_offset, n.lineno, n.col_offset + len(n.name) + 6)
+    return ir.pack(n.lineno, n.col_offset, end.end_lineno, end.end_col_offset)
+
+
+def last_parameter(arguments: ast.arguments) -> ast.AST | None:
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    if arguments.kwarg:
+        return arguments.kwarg
+    return every[-1] if every else None
+
+
+def is_main_guard(test: ast.expr) -> bool:
+    return (
+        isinstance(test, ast.Compare)
+        and isinstance(test.left, ast.Name)
+        and test.left.id == "__name__"
+        and any(isinstance(c, ast.Constant) and c.value == "__main__" for c in test.comparators)
+    )
