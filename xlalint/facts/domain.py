@@ -536,6 +536,19 @@ def as_operand(value: Value) -> Value:
     return value
 
 
+def without_gradient(value: Value) -> Value:
+    """The same as it is made under ``no_grad``."""
+    if type(value) is Tensor:
+        return value.but(grad=False) if value.grad else value
+    if type(value) is Role and value.role in TENSOR_ROLES and value.element is not None:
+        return role(value.role, without_gradient(value.element), value.detail)
+    if type(value) is Sequence:
+        if value.elements is not None:
+            return sequence(value.kind, [without_gradient(part) for part in value.elements])
+        return sequence(value.kind, None, without_gradient(value.element))
+    return value
+
+
 def is_guess(value: Value) -> bool:
     """Nothing is known of it but that it was made of tensors."""
     return (type(value) is Tensor and value.certainty == 0) or (type(value) is Role and value.role == "derived")

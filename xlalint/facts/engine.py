@@ -183,7 +183,7 @@ class Engine:
         if merged is None:
             merged = self.records[function] = Record()
         merged.merge(frame.record)
-        value = self.value_of(frame)
+        value = d.without_gradient(self.value_of(frame)) if no_grad else self.value_of(frame)
         if value is d.UNKNOWN and function.returns is not None:
             value = self.returned(function)
         final = (frame.final if frame.environment is None else frame.environment) or {}

@@ -112,7 +112,7 @@ def call_framework_row(
         return call_closure(frame, arguments, keywords, node)
     launched = table.get("launch", name)
     if launched is not None:
-        return launch(frame, 1 if launched.startswith("2nd") else 0, arguments, keywords, node)
+        return launch(frame, launched, arguments, keywords, node)
     if table.get("moves", name) is not None and arguments:
         return training.moved(arguments[0], d.XLA)
     collator = table.get("collator", name)
@@ -125,14 +125,16 @@ def call_framework_row(
     return None
 
 
-def launch(frame: Frame, position: int, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def launch(frame: Frame, how: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     """``xmp.spawn(fn, args=(flags,))`` calls ``fn(index, flags)``, once in each process."""
     from xlalint.facts.calls import call
 
+    position = 1 if how.startswith("2nd") else 0
+    index = [] if how.endswith("without an index") else [d.INT]
     given = keywords.get("args", arguments[position + 1] if len(arguments) > position + 1 else d.UNKNOWN)
     values = list(given.elements) if type(given) is d.Sequence and given.elements is not None else []
     if len(arguments) > position and type(arguments[position]) is d.Function:
-        call(frame, arguments[position], [d.INT, *values], {}, node)
+        call(frame, arguments[position], [*index, *values], {}, node)
     return d.UNKNOWN
 
 

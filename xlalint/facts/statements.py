@@ -202,8 +202,12 @@ def execute_with(frame: Frame, node: ir.With) -> None:
         opening = getattr(node.items[kinds.index(context)][0], "at", 0)
         frame.boundary(node.at)
     pace = context or ("evaluation" if "evaluation" in kinds else "")
+    outside = dict(frame.env)
     execute_arm(frame, node.body, pace, node.at, opening)
     frame.no_grad = before
+    if pace == "evaluation" and frame.environment is not None:
+        made = {name: value for name, value in frame.env.items() if outside.get(name) is not value}
+        frame.env.update((name, d.without_gradient(value)) for name, value in made.items())
     if context and frame.environment is not None:
         frame.boundary(node.at)
 
