@@ -25,7 +25,7 @@ class LitAutoEncoder(L.LightningModule):
     def training_step(self, batch, batch_idx):
         (x,) = batch
         loss = F.mse_loss(self(x), x)
-        if not torch.isfinite(loss):  # costs: XLA203
+        if not torch.isfinite(loss):  # costs: XLA201
             return None
         self.history.append(loss.item())  # costs: XLA101
         print(f"batch {batch_idx}: loss {loss}")  # costs: XLA106

@@ -17,7 +17,7 @@ def test(frame: Frame, node: ir.Expr, effect: Effect, subject: str, form: str = 
     """Evaluate a test; True or False where its outcome is known."""
     if type(node) is ir.Boolean:
         return d.truth(boolean(frame, node, effect, subject))
-    if type(node) is ir.Unary and node.operator == "not" and type(node.operand) is ir.Boolean:
+    if type(node) is ir.Unary and node.operator == "not":
         outcome = test(frame, node.operand, effect, subject)
         return None if outcome is None else not outcome
     value = frame.evaluate(node)
