@@ -1,251 +1,175 @@
-"""The lattice of abstract values. All values are interned: equality is identity, so memo keys are cheap.
+"""The lattice of abstract values: how they join, and what is asked of them.
 
 ``join`` is commutative, associative and idempotent up to the widening of long unions to ``UNKNOWN``; the laws are
-tested exhaustively on the small elements. What is not known is ``UNKNOWN``, which is never taken for a tensor.
+tested exhaustively on the small elements.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache, lru_cache
-from typing import Any, TypeAlias
+from functools import cache
+from typing import Any
 
-import msgspec
-
+from xlalint.facts.values import (
+    ANY_DEVICE,
+    ANY_HOST,
+    BOOL,
+    DATA,
+    DTYPE,
+    FALSE,
+    FLOAT,
+    HOST,
+    HOST_DEVICE,
+    INT,
+    INTEGRAL,
+    LIKELY_HOST_DEVICE,
+    LONGEST,
+    MAX_ELEMENTS,
+    MAX_UNION,
+    NO_CONSTANT,
+    NONE,
+    NUMPY,
+    OBJECT,
+    PAID,
+    ROW,
+    SIZE,
+    STR,
+    TENSOR_ROLES,
+    TRUE,
+    UNKNOWN,
+    XLA,
+    XLA_DEVICE,
+    Bound,
+    Class,
+    Function,
+    Host,
+    Instance,
+    LoopKey,
+    Mapping,
+    Module,
+    Namespace,
+    Record,
+    Role,
+    Sequence,
+    Super,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    alternatives,
+    bound,
+    cls,
+    constant,
+    function,
+    host,
+    instance,
+    is_guess,
+    is_start,
+    mapping,
+    module,
+    namespace,
+    of_rank,
+    record,
+    role,
+    super_of,
+    surely_tensor,
+    tensor,
+    tensor_of,
+    truth,
+)
 from xlalint.program import ir
 
-XLA, HOST = "xla", "host"
-LoopKey: TypeAlias = tuple[str, str, int]
-"""A loop: path, qualified function name, line."""
-DATA: LoopKey = ("", "", 0)
-"""Not a loop: the quantity depends on the data itself."""
-ROW: LoopKey = ("", "row", 0)
-"""Not a loop: the length of one row of a batch."""
-LONGEST: LoopKey = ("", "longest", 0)
-"""Not a loop: the length of a batch's longest row, which is another one in each batch."""
-
-MAX_ELEMENTS = 24
-MAX_UNION = 4
-
-
-class Value(msgspec.Struct, frozen=True, eq=False):
-    """Base of all abstract values."""
-
-
-class Tensor(Value, frozen=True):
-    """``device`` is "xla", "host" or None (not known). ``dtype`` is bool, uint8, int, float, complex, or None;
-    "other" is known not to mask. ``dims`` has one entry a dimension, None where its size is not known, and is None
-    where the rank is not known. ``grad`` tells whether gradients can flow through it. ``varies`` names the loop
-    whose iterations change its shape. ``certainty`` is 2 for known, 1 for learned by use or name, 0 for a guess.
-    ``optional`` says that it may be None instead."""
-
-    device: str | None
-    dtype: str | None
-    dims: tuple[int | None, ...] | None
-    grad: bool
-    varies: LoopKey | None
-    certainty: int
-    optional: bool
-
-    @property
-    def rank(self) -> int | None:
-        return None if self.dims is None else len(self.dims)
-
-    @property
-    def live(self) -> bool:
-        """A read of it waits for the device."""
-        return self.device != HOST
-
-    def but(self, **changes: Any) -> Tensor:
-        get = changes.get
-        return tensor(
-            get("device", self.device),
-            get("dtype", self.dtype),
-            get("dims", self.dims),
-            get("grad", self.grad),
-            get("varies", self.varies),
-            get("certainty", self.certainty),
-            get("optional", self.optional),
-        )
-
-
-def tensor(
-    device: str | None = XLA,
-    dtype: str | None = None,
-    dims: tuple[int | None, ...] | None = None,
-    grad: bool = True,
-    varies: LoopKey | None = None,
-    certainty: int = 2,
-    optional: bool = False,
-) -> Tensor:
-    kind = "float" if dtype == "float16" else dtype
-    return _tensor(device, kind, dims, grad and kind not in INTEGRAL, varies, certainty, optional)
-
-
-_tensor = cache(Tensor)
-
-
-INTEGRAL = frozenset({"bool", "uint8", "int"})
-
-
-def of_rank(rank: int | None) -> tuple[None, ...] | None:
-    return None if rank is None or rank < 0 else (None,) * rank
-
-
-class _NoConstant:
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "?"
-
-
-NO_CONSTANT: Any = _NoConstant()
-
-
-class Host(Value, frozen=True):
-    """A Python or numpy value. ``type`` is its type's name or "?"; ``constant`` its value where known; ``varies``
-    the loop that changes it; ``paid`` says that it was read from the device."""
-
-    type: str
-    constant: Any
-    varies: LoopKey | None
-    paid: bool
-
-    @property
-    def known(self) -> bool:
-        return self.constant is not NO_CONSTANT
-
-
-@lru_cache(maxsize=None, typed=True)
-def _host(type_: str, constant: Any, varies: LoopKey | None, paid: bool) -> Host:
-    return Host(type_, constant, varies, paid)
-
-
-def host(type_: str, constant: Any = NO_CONSTANT, varies: LoopKey | None = None, paid: bool = False) -> Host:
-    return _host(type_, constant, varies, paid)
-
-
-def constant(value: Any) -> Host:
-    if value is None:
-        return NONE
-    kind = type(value).__name__
-    if isinstance(value, str) and len(value) > 80:
-        return STR
-    if kind in ("int", "float", "bool", "str"):
-        return _host(kind, value, None, False)
-    return _host("ellipsis" if value is Ellipsis else kind, NO_CONSTANT, None, False)
-
-
-class Unknown(Value, frozen=True):
-    pass
-
-
-class Sequence(Value, frozen=True):
-    """A Python sequence: its elements where they are few and known, else one value for all of them."""
-
-    kind: str
-    elements: tuple[Value, ...] | None
-    element: Value
-    tracked: bool
-    """Whether ``element`` may be trusted to stand for every element."""
-
-
-class Mapping(Value, frozen=True):
-    """A dict: known keys, and one value for all others or None where there are none."""
-
-    items: tuple[tuple[Any, Value], ...]
-    rest: Value | None
-
-    def get(self, key: Any) -> Value | None:
-        for known, value in self.items:
-            if known == key and type(known) is type(key):
-                return value
-        return None
-
-
-class Function(Value, frozen=True):
-    """A function of the program; ``receiver`` for a bound method, ``captured`` for what its closure holds,
-    ``bound`` and ``bound_keywords`` for ``functools.partial``."""
-
-    ir: ir.FunctionIR
-    receiver: Value | None
-    captured: tuple[tuple[str, Value], ...]
-    bound: tuple[Value, ...]
-    bound_keywords: tuple[tuple[str, Value], ...]
-
-
-class Class(Value, frozen=True):
-    ir: ir.ClassIR
-
-
-class Instance(Value, frozen=True):
-    """An object of a class of the program."""
-
-    ir: ir.ClassIR
-
-
-class Record(Value, frozen=True):
-    """An object whose fields are known: a dataclass, a model output, a meter."""
-
-    ir: ir.ClassIR
-    fields: tuple[tuple[str, Value], ...]
-
-    def get(self, name: str) -> Value | None:
-        for field, value in self.fields:
-            if field == name:
-                return value
-        return None
-
-
-class Namespace(Value, frozen=True):
-    """A dotted name outside the program, or a module."""
-
-    name: str
-    path: str | None
-
-
-class Module(Value, frozen=True):
-    """An instance of a torch module class; ``elements`` for containers; ``name`` is "?" if learned by use."""
-
-    name: str
-    elements: Value | None
-    costs: str | None
-    """A remark if calling it costs whatever it is given (weight_norm)."""
-
-
-class Role(Value, frozen=True):
-    """An object known by its part: optimizer, scheduler, loader, iterator, writer, scaler, device …"""
-
-    role: str
-    element: Value | None
-    detail: str | None
-
-
-class Bound(Value, frozen=True):
-    """A method of something outside the program."""
-
-    receiver: Value
-    name: str
-
-
-class Super(Value, frozen=True):
-    ir: ir.ClassIR
-    receiver: Value
-
-
-class Union(Value, frozen=True):
-    alternatives: tuple[Value, ...]
-
-
-UNKNOWN = Unknown()
-NONE = _host("none", None, None, False)
-TRUE, FALSE = constant(True), constant(False)
-INT, FLOAT, BOOL, STR = host("int"), host("float"), host("bool"), host("str")
-OBJECT, ANY_HOST, NUMPY, SIZE, DTYPE = host("object"), host("?"), host("numpy"), host("size"), host("dtype")
-PAID = host("float", paid=True)
-LIKELY_HOST_DEVICE = host("device", HOST, paid=True)
-"""The device of a tensor that was seen on the host."""
-XLA_DEVICE, HOST_DEVICE, ANY_DEVICE = host("device", XLA), host("device", HOST), host("device")
+__all__ = [
+    "ANY_DEVICE",
+    "ANY_HOST",
+    "BOOL",
+    "DATA",
+    "DTYPE",
+    "FALSE",
+    "FLOAT",
+    "HOST",
+    "HOST_DEVICE",
+    "INT",
+    "INTEGRAL",
+    "LIKELY_HOST_DEVICE",
+    "LONGEST",
+    "MASKS",
+    "MAX_ELEMENTS",
+    "MAX_UNION",
+    "NONE",
+    "NO_CONSTANT",
+    "NUMPY",
+    "OBJECT",
+    "PAID",
+    "ROW",
+    "SIZE",
+    "STR",
+    "TENSOR_ROLES",
+    "TRUE",
+    "UNKNOWN",
+    "XLA",
+    "XLA_DEVICE",
+    "Bound",
+    "Class",
+    "Function",
+    "Host",
+    "Instance",
+    "LoopKey",
+    "Mapping",
+    "Module",
+    "Namespace",
+    "Record",
+    "Role",
+    "Sequence",
+    "Super",
+    "Tensor",
+    "Union",
+    "Unknown",
+    "Value",
+    "add_alternative",
+    "alternatives",
+    "as_operand",
+    "bound",
+    "cls",
+    "constant",
+    "field_key",
+    "function",
+    "host",
+    "instance",
+    "is_guess",
+    "is_start",
+    "join",
+    "join_costs",
+    "join_details",
+    "join_dims",
+    "join_dtypes",
+    "join_entries",
+    "join_hosts",
+    "join_mappings",
+    "join_maybe",
+    "join_records",
+    "join_sequences",
+    "join_tensors",
+    "join_varies",
+    "joins",
+    "mapping",
+    "merge",
+    "module",
+    "namespace",
+    "of_rank",
+    "order_key",
+    "record",
+    "role",
+    "sequence",
+    "super_of",
+    "surely_tensor",
+    "tensor",
+    "tensor_of",
+    "truth",
+    "union",
+    "without_gradient",
+    "without_none",
+]
 
 
 @cache
@@ -259,45 +183,6 @@ def sequence(kind: str, elements: Iterable[Value] | None = None, element: Value 
         joined = joins(known)
         return _sequence(kind, known if len(known) <= MAX_ELEMENTS else None, joined)
     return _sequence(kind, None, UNKNOWN if element is None else element)
-
-
-def mapping(items: tuple[tuple[Any, Value], ...] = (), rest: Value | None = None) -> Mapping:
-    return _mapping(items[:40], rest if len(items) <= 40 else UNKNOWN)
-
-
-_mapping = lru_cache(maxsize=None, typed=True)(Mapping)
-_function, _namespace, _module, _role = cache(Function), cache(Namespace), cache(Module), cache(Role)
-
-
-def function(
-    definition: ir.FunctionIR,
-    receiver: Value | None = None,
-    captured: tuple[tuple[str, Value], ...] = (),
-    bound: tuple[Value, ...] = (),
-    keywords: tuple[tuple[str, Value], ...] = (),
-) -> Function:
-    return _function(definition, receiver, captured, bound, keywords)
-
-
-cls = cache(Class)
-instance = cache(Instance)
-record = cache(Record)
-super_of = cache(Super)
-
-
-def namespace(name: str, path: str | None = None) -> Namespace:
-    return _namespace(name, path)
-
-
-def module(name: str, elements: Value | None = None, costs: str | None = None) -> Module:
-    return _module(name, elements, costs)
-
-
-def role(name: str, element: Value | None = None, detail: str | None = None) -> Role:
-    return _role(name, element, detail)
-
-
-bound = cache(Bound)
 
 
 @cache
@@ -387,7 +272,7 @@ MASKS = frozenset({"bool", "uint8"})
 def join_dims(a: tuple[int | None, ...] | None, b: tuple[int | None, ...] | None) -> tuple[int | None, ...] | None:
     if a is None or b is None or len(a) != len(b):
         return None
-    return tuple(x if x == y else None for x, y in zip(a, b))
+    return tuple(x if x == y else None for x, y in zip(a, b, strict=True))
 
 
 def join_varies(a: LoopKey | None, b: LoopKey | None) -> LoopKey | None:
@@ -509,26 +394,6 @@ def join_records(a: Record, b: Record) -> Value:
 # Questions
 
 
-def alternatives(value: Value) -> tuple[Value, ...]:
-    return value.alternatives if type(value) is Union else (value,)
-
-
-def tensor_of(value: Value | None) -> Tensor | None:
-    """The tensor that this value is, or may be."""
-    if type(value) is Tensor:
-        return value
-    if type(value) is Union:
-        for part in value.alternatives:
-            if type(part) is Tensor:
-                return part
-    return None
-
-
-TENSOR_ROLES = frozenset({"batch", "output", "derived"})
-"""Roles that stand for tensors or for structures of them: a loader's batch, a model's output, and what an unknown
-function made of tensors that it was given."""
-
-
 def as_operand(value: Value) -> Value:
     """A value as the operand of a torch op: that proves what has such a role to be a tensor."""
     if type(value) is Role and value.role in TENSOR_ROLES and type(value.element) is Tensor:
@@ -547,43 +412,6 @@ def without_gradient(value: Value) -> Value:
             return sequence(value.kind, [without_gradient(part) for part in value.elements])
         return sequence(value.kind, None, without_gradient(value.element))
     return value
-
-
-def is_guess(value: Value) -> bool:
-    """Nothing is known of it but that it was made of tensors."""
-    return (type(value) is Tensor and value.certainty == 0) or (type(value) is Role and value.role == "derived")
-
-
-def surely_tensor(value: Value) -> bool:
-    """Nothing else in it is ambiguous: besides a tensor there are at most None and where a sum starts."""
-    if type(value) is Tensor:
-        return True
-    if type(value) is not Union:
-        return False
-    return all(
-        type(part) is Tensor or part is NONE or (type(part) is Host and is_start(part)) for part in value.alternatives
-    )
-
-
-def is_start(value: Host) -> bool:
-    """A number that an accumulator starts from, or that was read from a tensor."""
-    return value.paid or (value.known and value.type in ("int", "float"))
-
-
-def truth(value: Value) -> bool | None:
-    """What ``bool(value)`` is, where it is known."""
-    kind = type(value)
-    if kind is Host:
-        if not value.known or value.type in ("dtype", "device"):  # type: ignore[attr-defined]
-            return None
-        return bool(value.constant)  # type: ignore[attr-defined]
-    if kind in (Function, Instance, Module, Class):
-        return True
-    if kind is Role:
-        return None if value.role in TENSOR_ROLES else True  # type: ignore[attr-defined]
-    if kind is Sequence and value.kind == "tuple" and value.elements is not None:  # type: ignore[attr-defined]
-        return len(value.elements) > 0  # type: ignore[attr-defined]
-    return None
 
 
 def without_none(value: Value) -> Value:
