@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from xlalint.facts import domain as d
 from xlalint.facts.lengths import MARKS
 from xlalint.facts.operators import combined, matmul
@@ -163,3 +165,48 @@ def varying(arguments: list[d.Value]) -> d.LoopKey | None:
             if found is not None:
                 return found
     return None
+
+
+# Results that the table can't express
+
+
+Arguments = list[d.Value]
+Keywords = dict[str, d.Value]
+
+
+def of_one_hot(base: d.Tensor, rest: Arguments, keywords: Keywords) -> d.Value:
+    return base.but(dtype="int", dims=None if base.rank is None else d.of_rank(base.rank + 1), grad=False)
+
+
+def of_nonzero(base: d.Tensor, rest: Arguments, keywords: Keywords) -> d.Value:
+    flat = base.but(dtype="int", dims=(None,), grad=False, varies=d.DATA)
+    if keywords.get("as_tuple") is d.TRUE or (rest and rest[0] is d.TRUE):
+        return d.sequence("tuple", None, flat) if base.rank is None else d.sequence("tuple", [flat] * base.rank)
+    return flat.but(dims=(None, base.rank))
+
+
+def of_masked_select(base: d.Tensor, rest: Arguments, keywords: Keywords) -> d.Value:
+    return base.but(dims=(None,), varies=d.DATA)
+
+
+def of_unique(base: d.Tensor, rest: Arguments, keywords: Keywords) -> d.Value:
+    value = base.but(dims=d.of_rank(1) if "dim" not in keywords else None, varies=d.DATA, grad=False)
+    extra = [k for k in ("return_inverse", "return_counts") if keywords.get(k) not in (None, d.FALSE)]
+    if not extra:
+        return value
+    return d.sequence("tuple", [value] + [value.but(dtype="int", dims=(None,)) for _ in extra])
+
+
+def of_repeat(base: d.Tensor, rest: Arguments, keywords: Keywords) -> d.Value:
+    return base.but(dims=d.of_rank(base.rank))
+
+
+SPECIAL: dict[str, Callable[[d.Tensor, Arguments, Keywords], d.Value]] = {
+    "one_hot": of_one_hot,
+    "nonzero": of_nonzero,
+    "argwhere": of_nonzero,
+    "masked_select": of_masked_select,
+    "unique": of_unique,
+    "unique_consecutive": of_unique,
+    "repeat_interleave": of_repeat,
+}

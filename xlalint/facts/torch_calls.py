@@ -8,8 +8,15 @@ from xlalint.facts import costs, shapes
 from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
-from xlalint.facts.lengths import longest_rows
 from xlalint.facts.numbers import check_numbers
+from xlalint.facts.torch_factories import (
+    LEGACY,
+    factory,
+    first_argument,
+    from_numpy,
+    legacy_tensor,
+    make_tensor,
+)
 from xlalint.knowledge.tables import results
 from xlalint.program import ir
 
@@ -125,7 +132,7 @@ def asserted(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, 
 
 
 def result_of_call(last: str, base: d.Tensor, rest: Arguments, keywords: Keywords) -> d.Value:
-    special = SPECIAL.get(last)
+    special = shapes.SPECIAL.get(last)
     if special is not None:
         return special(base, rest, keywords)
     return shapes.result_of(last, base, rest, keywords)
@@ -144,138 +151,6 @@ def of_unknown_operand(name: str, last: str, arguments: Arguments, keywords: Key
         row = results().get(last)
         return d.tensor(dtype=(row.dtype or None) if row else None, certainty=1)
     return d.UNKNOWN
-
-
-# Factories
-
-
-def factory(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    device = shapes.device_argument(keywords)
-    varies = check_numbers(frame, last, arguments, keywords, node, device != d.HOST)
-    frame.pending()
-    sizes = arguments
-    dtype: str | None = "float"
-    dims: tuple[int | None, ...] | None
-    if last in ("arange", "randint", "randperm", "tril_indices", "triu_indices", "range"):
-        floats = last == "arange" and any(type(v) is d.Host and v.type == "float" for v in arguments)
-        dtype = "float" if floats else "int"
-    if last == "full":
-        fill = arguments[1] if len(arguments) > 1 else keywords.get("fill_value")
-        dtype = {"bool": "bool", "int": "int", "float": "float"}.get(fill.type) if type(fill) is d.Host else None
-        sizes = arguments[:1]
-        read_fill(frame, fill, node)
-    if last in ("arange", "linspace", "logspace", "randperm", "range"):
-        dims = (single_size(last, arguments),)
-    elif last in ("eye", "tril_indices", "triu_indices"):
-        dims = (None, None)
-    else:
-        if last in ("randint", "normal"):
-            sizes = [v for v in arguments if type(v) is d.Sequence]
-        dims = shapes.dims_from(sizes) if sizes else sized_by_keyword(keywords)
-    return d.tensor(device, shapes.dtype_argument(keywords, dtype), dims, False, varies)
-
-
-def sized_by_keyword(keywords: Keywords) -> tuple[int | None, ...] | None:
-    size = keywords.get("size")
-    return shapes.dims_from([size]) if size is not None else None
-
-
-def single_size(last: str, arguments: Arguments) -> int | None:
-    if last in ("arange", "randperm") and len(arguments) == 1 and type(arguments[0]) is d.Host:
-        size = arguments[0].constant
-        return size if type(size) is int else None
-    return None
-
-
-def read_fill(frame: Frame, fill: d.Value | None, node: ir.Call) -> None:
-    if type(fill) is d.Tensor and fill.device == d.XLA:
-        frame.emit(Effect.TENSOR_AS_NUMBER, node.at, fill, "fill value", None)
-
-
-def make_tensor(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    """``torch.tensor(data)``: each device scalar in the data is read."""
-    data = arguments[0] if arguments else keywords.get("data", d.UNKNOWN)
-    known = d.tensor_of(data)
-    frame.pending()
-    if known is not None and type(data) is not d.Role:
-        device = shapes.device_argument(keywords, known.device)
-        if device == d.HOST and known.device == d.XLA and "device" in keywords:
-            frame.emit(Effect.COPY_TO_HOST, node.at, known, f"torch.{last}", first_argument(node))
-        return known.but(device=device, dtype=shapes.dtype_argument(keywords, known.dtype), optional=False)
-    device = shapes.device_argument(keywords)
-    dtype: str | None = None
-    dims: tuple[int | None, ...] | None = None
-    if type(data) is d.Sequence:
-        dtype, dims = of_elements(frame, last, data, node)
-    elif type(data) is d.Host and data.type in ("int", "float", "bool"):
-        dtype, dims = data.type, ()
-    return d.tensor(device, shapes.dtype_argument(keywords, dtype), dims, False)
-
-
-def of_elements(
-    frame: Frame, last: str, data: d.Sequence, node: ir.Call
-) -> tuple[str | None, tuple[int | None, ...] | None]:
-    element = data.element
-    if longest_rows(element):
-        frame.emit(Effect.PADDED_TO_LONGEST, node.at, d.NONE, f"torch.{last}", first_argument(node), certainty=1)
-    inner = d.tensor_of(element)
-    if inner is not None and inner.live and d.surely_tensor(element) and last != "from_numpy":
-        listed = node.arguments and type(node.arguments[0]) is ir.Display
-        frame.emit(
-            Effect.TENSOR_AS_NUMBER,
-            node.at,
-            element,
-            "element",
-            first_argument(node),
-            form="list-of-tensors" if listed else "",
-        )
-    if type(element) is d.Host and element.type in ("int", "float", "bool"):
-        return element.type, (len(data.elements) if data.elements is not None else None,)
-    if inner is not None:
-        return inner.dtype, (None,)
-    if type(element) is d.Sequence:
-        base = element.element
-        kind = base.type if type(base) is d.Host and base.type in ("int", "float", "bool") else None
-        return kind, (None, None) if type(base) is d.Host else None
-    return None, None
-
-
-def first_argument(node: ir.Call) -> ir.Expr | None:
-    return node.arguments[0] if node.arguments else None
-
-
-LEGACY = {
-    "Tensor": "float",
-    "FloatTensor": "float",
-    "DoubleTensor": "float",
-    "HalfTensor": "float",
-    "BFloat16Tensor": "float",
-    "LongTensor": "int",
-    "IntTensor": "int",
-    "ShortTensor": "int",
-    "ByteTensor": "uint8",
-    "BoolTensor": "bool",
-}
-
-
-def legacy_tensor(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    """``torch.LongTensor(rows)`` or ``torch.LongTensor(2, 3)``: always on the host."""
-    return made_by_type(frame, last, d.HOST, arguments, keywords, node)
-
-
-def made_by_type(
-    frame: Frame, last: str, device: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
-    dtype = LEGACY[last]
-    if arguments and all(type(v) is d.Host and v.type in ("int", "size") for v in arguments):
-        check_numbers(frame, "empty", arguments, keywords, node, False)
-        return d.tensor(device, dtype, shapes.dims_from(arguments), False)
-    made = make_tensor(frame, last, arguments, keywords, node)
-    return made.but(device=device, dtype=dtype) if type(made) is d.Tensor else made
-
-
-def from_numpy(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    return d.tensor(d.HOST, grad=False)
 
 
 def make_device(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
@@ -441,45 +316,4 @@ HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("meshgrid", "broadcast_tensors"), meshgrid),
     "multi_head_attention_forward": attention,
     **dict.fromkeys(("pad_sequence", "pack_padded_sequence", "pad_packed_sequence", "pack_sequence"), as_sequence),
-}
-
-
-# Results that the table of shapes can't express
-
-
-def of_one_hot(base: d.Tensor, rest: Arguments, keywords: Keywords) -> d.Value:
-    return base.but(dtype="int", dims=None if base.rank is None else d.of_rank(base.rank + 1), grad=False)
-
-
-def of_nonzero(base: d.Tensor, rest: Arguments, keywords: Keywords) -> d.Value:
-    flat = base.but(dtype="int", dims=(None,), grad=False, varies=d.DATA)
-    if keywords.get("as_tuple") is d.TRUE or (rest and rest[0] is d.TRUE):
-        return d.sequence("tuple", None, flat) if base.rank is None else d.sequence("tuple", [flat] * base.rank)
-    return flat.but(dims=(None, base.rank))
-
-
-def of_masked_select(base: d.Tensor, rest: Arguments, keywords: Keywords) -> d.Value:
-    return base.but(dims=(None,), varies=d.DATA)
-
-
-def of_unique(base: d.Tensor, rest: Arguments, keywords: Keywords) -> d.Value:
-    value = base.but(dims=d.of_rank(1) if "dim" not in keywords else None, varies=d.DATA, grad=False)
-    extra = [k for k in ("return_inverse", "return_counts") if keywords.get(k) not in (None, d.FALSE)]
-    if not extra:
-        return value
-    return d.sequence("tuple", [value] + [value.but(dtype="int", dims=(None,)) for _ in extra])
-
-
-def of_repeat(base: d.Tensor, rest: Arguments, keywords: Keywords) -> d.Value:
-    return base.but(dims=d.of_rank(base.rank))
-
-
-SPECIAL: dict[str, Callable[[d.Tensor, Arguments, Keywords], d.Value]] = {
-    "one_hot": of_one_hot,
-    "nonzero": of_nonzero,
-    "argwhere": of_nonzero,
-    "masked_select": of_masked_select,
-    "unique": of_unique,
-    "unique_consecutive": of_unique,
-    "repeat_interleave": of_repeat,
 }

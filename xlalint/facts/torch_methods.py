@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from xlalint.facts import costs, shapes, torch_calls
+from xlalint.facts import costs, shapes, torch_calls, torch_factories
 from xlalint.facts import domain as d
 from xlalint.facts.devices import STAND_IN
 from xlalint.facts.events import Effect
@@ -284,7 +284,7 @@ def new_factory(
     device = shapes.device_argument(keywords, t.device)
     filled = bool(arguments) and all(type(v) is d.Host and v.type in ("int", "?") for v in arguments)
     if name == "new_tensor" or (name == "new" and not filled):
-        made = torch_calls.make_tensor(frame, name, arguments, {**keywords, "device": d.host("device", device)}, node)
+        made = torch_factories.make_tensor(frame, name, arguments, {**keywords, "device": d.host("device", device)}, node)
         return made if name == "new_tensor" or type(made) is not d.Tensor else made.but(dtype=t.dtype)
     varies = check_numbers(frame, name, arguments, keywords, node, True)
     sizes = arguments[:1] if name == "new_full" else arguments
