@@ -77,7 +77,7 @@ def call_mapping(
                 return found
             if receiver.rest is None:
                 return default
-        return d.join(receiver.rest, default) if receiver.rest not in (None, d.UNKNOWN) else d.UNKNOWN  # type: ignore[arg-type]
+        return d.join(receiver.rest, default) if receiver.rest is not None else d.UNKNOWN
     everything = d.joins([*(v for _, v in receiver.items), *([receiver.rest] if receiver.rest is not None else [])])
     if name == "items":
         if receiver.rest is None and 0 < len(receiver.items) <= 6:
@@ -183,6 +183,7 @@ def call_object_method(
         return found
     if name in ("manual_backward", "backward"):
         frame.sign("backward", node.at)
+        frame.sign("framework", node.at)
         return d.NONE
     made = frameworks().get("factory", f"*.{name}")
     return d.module(made) if made is not None and made.startswith("torch.nn.") else d.UNKNOWN
@@ -255,6 +256,9 @@ def call_unknown_method(
         return d.NONE
     if name == "backward":
         frame.sign("backward", node.at)
+        if arguments:
+            # ``fabric.backward(loss)``: who runs backward for others steps for them too.
+            frame.sign("framework", node.at)
         return d.NONE
     if receiver is d.ANY_HOST:
         return d.ANY_HOST

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xlalint.facts import construction, containers, objects, torch_calls, torch_factories, torch_modules, training
+from xlalint.facts import construction, containers, objects, torch_factories, torch_modules, training
 from xlalint.facts import domain as d
 from xlalint.facts.bucketing import check_collator, check_filled_array, check_padding_call
 from xlalint.facts.devices import STAND_IN
@@ -67,7 +67,7 @@ def call_torch_library(
         return found
     if last in ENTERED:
         return d.role("context", None, last)
-    if name.startswith(STAND_IN) and last in torch_calls.LEGACY:
+    if name.startswith(STAND_IN) and last in torch_factories.LEGACY:
         return torch_factories.made_by_type(frame, last, d.XLA, arguments, keywords, node)
     if rest.startswith("nn.") and (last[:1].isupper() or last in torch_modules.PARAMETRIZING):
         return torch_modules.make_module(frame, name, arguments, keywords, node)
@@ -182,7 +182,7 @@ def call_framework(
     found = call_framework_row(frame, name, last, arguments, keywords, node)
     if found is not None:
         return found
-    if last == "Accelerator":
+    if last in ("Accelerator", "Fabric"):
         return d.role("accelerator")
     if last == "SummaryWriter":
         return d.role("writer")

@@ -27,7 +27,7 @@ def attribute(frame: Frame, value: d.Value, name: str, node: ir.Expr) -> d.Value
     if kind is d.Namespace:
         return namespace_attribute(frame, value, name)  # type: ignore[arg-type]
     if kind is d.Instance:
-        return instance_attribute(frame, value, name)  # type: ignore[arg-type]
+        return instance_attribute(frame, value, name)
     if kind is d.Record:
         found = value.get(name)  # type: ignore[attr-defined]
         return found if found is not None else instance_attribute(frame, value, name)
@@ -170,6 +170,8 @@ def role_attribute(value: d.Role, name: str) -> d.Value:
             return value.element
     if value.role == "distribution" and name in ("mean", "stddev", "variance", "mode", "logits", "probs", "loc", "scale"):
         return value.element or d.UNKNOWN
+    if value.role == "accelerator" and name == "device":
+        return d.XLA_DEVICE
     if value.role == "optimizer" and name == "param_groups":
         return PARAMETER_GROUPS
     if value.role == "scheduler" and name == "timesteps":
@@ -186,7 +188,7 @@ def is_module_class(frame: Frame, cls: ir.ClassIR) -> bool:
     return frame.engine.is_module_class(cls)
 
 
-def instance_attribute(frame: Frame, value: d.Instance | d.Record | d.Value, name: str) -> d.Value:
+def instance_attribute(frame: Frame, value: d.Value, name: str) -> d.Value:
     definition: ir.ClassIR = value.ir  # type: ignore[attr-defined]
     engine = frame.engine
     if name in MODULE_ATTRIBUTES and is_module_class(frame, definition):
@@ -285,11 +287,10 @@ def as_of_now(frame: Frame, callee: d.Function) -> d.Function:
 def element_of(frame: Frame, value: d.Value) -> d.Value:
     """What iterating over the value gives."""
     kind = type(value)
-    if kind is d.Tensor:
-        dims = value.dims[1:] if value.dims else None  # type: ignore[attr-defined]
-        return value.but(dims=dims, optional=False)  # type: ignore[attr-defined]
-    if kind is d.Sequence:
-        return value.element  # type: ignore[attr-defined]
+    if isinstance(value, d.Tensor):
+        return value.but(dims=value.dims[1:] if value.dims else None, optional=False)
+    if isinstance(value, d.Sequence):
+        return value.element
     if kind is d.Module:
         elements = value.elements  # type: ignore[attr-defined]
         if type(elements) is d.Sequence:

@@ -80,7 +80,7 @@ EXITS = frozenset({"exit", "quit", "_exit", "abort"})
 def leaving(block: ir.Block) -> str:
     """An arm that ends the program, or the loop, runs once at most."""
     last = block[-1] if block else None
-    if type(last) is ir.Break:
+    if type(last) in (ir.Break, ir.Return):
         return "leaving"
     return "rare" if type(last) is ir.Raise or is_exit(last) else ""
 

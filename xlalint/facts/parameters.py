@@ -8,6 +8,8 @@ from xlalint.facts import domain as d
 from xlalint.facts.frame import Environment, Frame
 from xlalint.facts.promises import promised_parameter
 from xlalint.facts.vocabulary import (
+    DRIVER_NAMES,
+    DRIVER_USES,
     HOST_NAMES,
     HOST_PREFIXES,
     LOSS_NAMES,
@@ -151,6 +153,8 @@ def by_use(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) -> 
         return d.role("scheduler")
     if "scale" in uses and "update" in uses and "step" in uses:
         return d.role("scaler")
+    if "backward" in uses and (name in DRIVER_NAMES or not uses.isdisjoint(DRIVER_USES)):
+        return d.role("accelerator")
     if not uses.isdisjoint(MODEL_USES):
         return d.module("?")
     if "backward" in uses:

@@ -40,7 +40,15 @@ def holds(row: Restriction, arguments: list[d.Value], keywords: dict[str, d.Valu
             bound[parameter] = without_index(argument(arguments[position]))
     for parameter, value in keywords.items():
         bound[parameter] = without_index(argument(value))
+    if row.effect == "cuda-habit" and "device=" in row.condition and not names_its_device(node):
+        return False
     return decide(parse(row.condition), bound, {}) is True
+
+
+def names_its_device(node: ir.Call) -> bool:
+    """A device in a name is a setting, which somebody has chosen; one that is written here is a habit."""
+    given = [*node.arguments, *(value for _, value in node.keywords)]
+    return any(type(part) is ir.Constant and str(part.value).startswith("cuda") for part in given)
 
 
 def without_index(given: Argument) -> Argument:

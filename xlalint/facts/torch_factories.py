@@ -74,6 +74,8 @@ def make_tensor(frame: Frame, last: str, arguments: Arguments, keywords: Keyword
         dtype, dims = of_elements(frame, last, data, node)
     elif type(data) is d.Host and data.type in ("int", "float", "bool"):
         dtype, dims = data.type, ()
+    if device == d.XLA:
+        frame.sign("moved", node.at)
     return d.tensor(device, shapes.dtype_argument(keywords, dtype), dims, False)
 
 

@@ -171,10 +171,9 @@ def drawn(role: d.Role, name: str) -> d.Value:
 def call_accelerator(
     frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
 ) -> d.Value:
-    if name == "prepare":
+    if name in ("prepare", "setup", "setup_dataloaders", "setup_module", "setup_optimizers"):
         frame.sign("framework", node.at)
         values = [on_device(v) if type(v) is d.Role and v.role == "loader" else v for v in arguments]
-        values = [v if v is not d.UNKNOWN else d.UNKNOWN for v in values]
         return values[0] if len(values) == 1 else d.sequence("tuple", values)
     if name == "backward":
         frame.sign("backward", node.at)

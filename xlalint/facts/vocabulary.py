@@ -74,6 +74,9 @@ TENSOR_NAMES = frozenset(
 TENSOR_SUFFIXES = (
     "_states", "_ids", "_mask", "_embeds", "_embeddings", "_values", "_features", "_weights",
 )  # fmt: skip
+DRIVER_NAMES = frozenset({"fabric", "accelerator"})
+DRIVER_USES = frozenset({"setup", "prepare", "setup_dataloaders", "clip_gradients", "unwrap_model", "no_backward_sync"})
+"""What is done to the object of a framework that runs backward, and sets the step boundary, itself."""
 OPTIMIZER_NAMES = frozenset({"optimizer", "optim", "opt"})
 MODEL_NAMES = frozenset(["model", "net", "network", "generator", "discriminator", "encoder", "decoder", "policy", "actor", "critic", "agent"])
 LOSS_NAMES = frozenset(["criterion", "crit", "loss_fn", "loss_func", "loss_function", "loss_fct", "criterion_fn"])
