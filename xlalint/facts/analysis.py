@@ -59,9 +59,7 @@ def analyse(
     return analyse_each(sources, assumptions, options, lambda source, facts: (source, facts))
 
 
-def analyse_each(
-    sources: Sequence[Source], assumptions: AssumptionsOf, options: Run, finish: Finish[T]
-) -> Iterator[T]:
+def analyse_each(sources: Sequence[Source], assumptions: AssumptionsOf, options: Run, finish: Finish[T]) -> Iterator[T]:
     """``finish`` of each source and its facts, in the order of ``sources``, each in the process that read the file."""
     by_path = {absolute(source.path): source for source in sources}
     hints = merged_assumptions(by_path, assumptions)

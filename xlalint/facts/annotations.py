@@ -94,7 +94,7 @@ def named(engine: Engine, node: ir.Name | ir.Attribute, path: str) -> d.Value | 
 def subscripted(engine: Engine, node: ir.Subscript, path: str) -> d.Value | None:
     base = node.value
     name = base.name if isinstance(base, (ir.Name, ir.Attribute)) else ""
-    inner = list(node.index.elements) if isinstance(node.index, ir.Display) else [node.index]
+    inner: list[ir.Expr] = list(node.index.elements) if isinstance(node.index, ir.Display) else [node.index]
     if name == "Optional":
         value = annotated(engine, inner[0], path)
         return None if value is None else d.union((value, d.NONE))

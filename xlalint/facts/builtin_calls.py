@@ -122,10 +122,11 @@ def quantified(frame: Frame, name: str, arguments: Arguments, keywords: Keywords
 
 def ordered(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     value = arguments[-1] if name == "filter" and arguments else first(arguments)
-    if type(value) is d.Sequence and type(value.element) is d.Tensor and value.element.live and "key" not in keywords:
-        if name != "filter" or arguments[0] is d.NONE:
-            frame.emit(Effect.BUILTIN_OVER_TENSORS, node.at, value.element, name, argument_node(node))
-    if name == "filter" and type(arguments[0]) is d.Function:
+    element = value.element if type(value) is d.Sequence and "key" not in keywords else None
+    compares = name != "filter" or (bool(arguments) and arguments[0] is d.NONE)
+    if type(element) is d.Tensor and element.live and compares:
+        frame.emit(Effect.BUILTIN_OVER_TENSORS, node.at, element, name, argument_node(node))
+    if name == "filter" and arguments and type(arguments[0]) is d.Function:
         from xlalint.facts.calls import call
 
         element = objects.element_of(frame, value)
@@ -136,7 +137,7 @@ def ordered(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, n
 
 
 def range_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    for value, argument in zip(arguments, node.arguments):
+    for value, argument in zip(arguments, node.arguments, strict=False):
         if type(value) is d.Tensor and value.live:
             frame.emit(Effect.TENSOR_AS_NUMBER, node.at, value, "range", argument)
             break
@@ -241,7 +242,7 @@ def zipped(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, no
     if arguments and all(type(v) is d.Sequence and v.elements is not None for v in arguments):
         rows = [v.elements for v in arguments if type(v) is d.Sequence and v.elements is not None]
         if len({len(row) for row in rows}) == 1 and len(rows[0]) <= 6:
-            return d.sequence("list", [d.sequence("tuple", parts) for parts in zip(*rows)])
+            return d.sequence("list", [d.sequence("tuple", parts) for parts in zip(*rows, strict=False)])
     element = d.sequence("tuple", [objects.element_of(frame, v) for v in arguments])
     return d.role("loader", element, loader.detail) if loader is not None else d.sequence("list", None, element)
 

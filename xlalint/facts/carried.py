@@ -32,8 +32,10 @@ def check(frame: Frame, node: ir.Assign, value: d.Value) -> None:
     if known is None or not known.live:
         return
     if joins_itself(node.value, target):
-        if frame.loop_key() is not None or target.startswith("self."):
-            frame.emit(Effect.GROWING, node.at, value, "cat", node.targets[0], varies=frame.loop_key())
+        loop = frame.loop_key()
+        anew = loop is not None and bound_anew(frame.function.body, node, loop[2])
+        if not anew and (loop is not None or target.startswith("self.")):
+            frame.emit(Effect.GROWING, node.at, value, "cat", node.targets[0], varies=loop)
         return
     check_carried(frame, node, target, known)
 
@@ -46,6 +48,45 @@ def joins_itself(call: ir.Call, target: str) -> bool:
     if not call.arguments or type(call.arguments[0]) is not ir.Display:
         return False
     return any(path_of(part) == target for part in call.arguments[0].elements)
+
+
+def bound_anew(block: ir.Block, node: ir.Assign, loop: int) -> bool:
+    """Whether each iteration of the loop that starts in line ``loop`` binds the target of ``node`` anew before it,
+    from something else than what it held."""
+    way = way_to(block, node)
+    inside = False
+    for statements, position in way:
+        if inside and any(binds(statement, path_of(node.targets[0])) for statement in statements[:position]):
+            return True
+        around = statements[position]
+        inside = inside or (type(around) in (ir.For, ir.While) and ir.unpack(around.at)[0] == loop)  # type: ignore[union-attr]
+    return False
+
+
+def way_to(block: ir.Block, node: ir.Stmt) -> list[tuple[ir.Block, int]]:
+    """The blocks around a statement, outermost first, each with the position of what leads on to it."""
+    for position, statement in enumerate(block):
+        if statement is node:
+            return [(block, position)]
+        for inner in blocks_of(statement):
+            way = way_to(inner, node)
+            if way:
+                return [(block, position), *way]
+    return []
+
+
+def binds(statement: ir.Stmt, target: str | None) -> bool:
+    """Whether a statement surely gives ``target`` a value that has nothing of the old one."""
+    if type(statement) is ir.Assign:
+        targets = [part for one in statement.targets for part in unpacked(one)]
+        return any(path_of(one) == target for one in targets) and target not in names_in(statement.value)
+    if type(statement) is ir.If:
+        return all(any(binds(inner, target) for inner in arm) for arm in (statement.body, statement.orelse))
+    return type(statement) is ir.With and any(binds(inner, target) for inner in statement.body)
+
+
+def unpacked(target: ir.Expr) -> tuple[ir.Expr, ...]:
+    return target.elements if type(target) is ir.Display else (target,)
 
 
 def check_carried(frame: Frame, node: ir.Assign, target: str, known: d.Tensor) -> None:

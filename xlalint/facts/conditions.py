@@ -109,7 +109,7 @@ def evaluate_compare(frame: Frame, node: ir.Compare) -> d.Value:
     left = frame.evaluate(node.left)
     result: d.Value = d.BOOL
     chained = len(node.operators) > 1
-    for operator, operand in zip(node.operators, node.rights):
+    for operator, operand in zip(node.operators, node.rights, strict=False):
         right = frame.evaluate(operand)
         settled = None if chained else settled_on_xla(node.left, left, operator, right)
         result = compared(frame, node, operator, left, right) if settled is None else d.constant(settled)
@@ -193,6 +193,8 @@ def membership(frame: Frame, node: ir.Compare, operator: str, a: d.Value, b: d.V
         if names_first(node):
             return d.BOOL
         sought, held = d.tensor_of(a), d.tensor_of(b.element)
+        if type(b.element) is d.Host and b.element.type == "str":
+            return d.BOOL
         if sought is not None and sought.live and d.surely_tensor(a) and b.elements != ():
             frame.emit(Effect.COMPARED_ON_HOST, node.at, a, "in list", node.left)
         elif held is not None and held.live and type(a) in (d.Tensor, d.Host) and d.surely_tensor(b.element):
@@ -248,7 +250,7 @@ def compared_hosts(operator: str, a: d.Host, b: d.Host) -> d.Value:
 
 def compared_sequences(frame: Frame, node: ir.Compare, operator: str, a: d.Sequence, b: d.Sequence) -> d.Value:
     known = d.tensor_of(a.element)
-    if operator in ("eq", "ne") and a.elements and b.elements and len(a.elements) == len(b.elements):
-        if known is not None and known.live and d.surely_tensor(a.element):
-            frame.emit(Effect.COMPARED_ON_HOST, node.at, a.element, "lists", node.left)
+    same_length = bool(a.elements and b.elements and len(a.elements) == len(b.elements))
+    if operator in ("eq", "ne") and same_length and known is not None and known.live and d.surely_tensor(a.element):
+        frame.emit(Effect.COMPARED_ON_HOST, node.at, a.element, "lists", node.left)
     return d.BOOL

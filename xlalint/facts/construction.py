@@ -72,7 +72,7 @@ def data_record(frame: Frame, cls: ir.ClassIR, arguments: list[d.Value], keyword
     for base in reversed(frame.engine.program.mro(cls)):
         if isinstance(base, ir.ClassIR):
             names.update(dict.fromkeys(base.attributes))
-    fields: dict[str, d.Value] = dict(zip(names, arguments))
+    fields: dict[str, d.Value] = dict(zip(names, arguments, strict=False))
     fields.update((k, v) for k, v in keywords.items() if k != "**")
     if "**" in keywords:
         return d.instance(cls)

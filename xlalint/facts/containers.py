@@ -54,9 +54,9 @@ def call_sequence(frame: Frame, receiver: d.Sequence, name: str, arguments: Argu
         sought = d.tensor_of(arguments[0]) if arguments else None
         held = d.tensor_of(receiver.element) if receiver.elements != () else None
         known = sought if sought is not None else held
-        if known is not None and known.live and (sought is None or d.surely_tensor(arguments[0])):
-            if held is None or d.surely_tensor(receiver.element):
-                frame.emit(Effect.COMPARED_ON_HOST, node.at, known, name, receiver_node(node))
+        sure = (sought is None or d.surely_tensor(arguments[0])) and (held is None or d.surely_tensor(receiver.element))
+        if known is not None and known.live and sure:
+            frame.emit(Effect.COMPARED_ON_HOST, node.at, known, name, receiver_node(node))
         return d.INT
     if name == "pop":
         return receiver.element

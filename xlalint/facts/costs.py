@@ -97,7 +97,7 @@ def bind(row: OpRow, arguments: list[d.Value], keywords: dict[str, d.Value]) -> 
         if name == "*":
             break
         names.append(name)
-    bound = {name: argument(value) for name, value in zip(names, arguments)}
+    bound = {name: argument(value) for name, value in zip(names, arguments, strict=False)}
     if len(arguments) > len(names) and names:
         rest = arguments[len(names) - 1 :]
         bound[names[-1]] = argument(d.sequence("tuple", rest))
@@ -133,7 +133,7 @@ def sequence_argument(value: d.Sequence) -> Argument:
         return Argument(tensor=False, dtypes=kinds)
     if value.elements is None:
         return Argument(tensor=False)
-    members = []
+    members: list[object] = []
     for element in value.elements:
         if element is d.NONE:
             members.append(None)

@@ -41,18 +41,34 @@ def counted(block: ir.Block) -> Iterator[str]:
                 yield from counted(inner)
 
 
+def targets_of(loop: ir.For) -> frozenset[str]:
+    targets = loop.target.elements if type(loop.target) is ir.Display else (loop.target,)
+    return frozenset(target.name for target in targets if type(target) is ir.Name)
+
+
+@lru_cache(maxsize=8192)
+def steps_each(loop: ir.For) -> bool:
+    """``for optimizer in optimizers: optimizer.step()``: a part of a step."""
+    names = targets_of(loop)
+    for call in calls_in(loop.body):
+        function = call.function
+        if type(function) is ir.Attribute and function.name == "step" and type(function.value) is ir.Name:
+            if function.value.name in names:
+                return True
+    return False
+
+
 @lru_cache(maxsize=8192)
 def hands_on(loop: ir.For) -> bool:
     """Whether the loop's body calls something else with what the loop iterates: ``for batch in data: model(batch)``."""
-    targets = loop.target.elements if type(loop.target) is ir.Display else (loop.target,)
-    names = frozenset(target.name for target in targets if type(target) is ir.Name)
+    names = targets_of(loop)
     return bool(names) and any(map(functools.partial(is_given, names), calls_in(loop.body)))
 
 
 def is_given(names: frozenset[str], call: ir.Call) -> bool:
     function = call.function
-    while type(function) in (ir.Attribute, ir.Subscript):
-        function = function.value  # type: ignore[union-attr]
+    while isinstance(function, (ir.Attribute, ir.Subscript)):
+        function = function.value
     own = type(function) is ir.Name and function.name in names
     return not own and any(type(part) is ir.Name and part.name in names for part in call.arguments)
 

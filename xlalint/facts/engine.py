@@ -8,14 +8,14 @@ asked before, and files may be analysed in any order and in any number of proces
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
-
-import msgspec
+from typing import TypeAlias
 
 from xlalint.facts import domain as d
 from xlalint.facts import objects
 from xlalint.facts.annotations import annotated
+from xlalint.facts.answers import Answer, Memo, answer_of
 from xlalint.facts.assumptions import Assumptions
+from xlalint.facts.attributes import CALL_DEPTH_FOR_ATTRIBUTES, Attributes
 from xlalint.facts.expressions import EXPRESSIONS
 from xlalint.facts.frame import CLEAN, Depth, Environment, Frame
 from xlalint.facts.parameters import bind_call, bind_signature, is_loader_name
@@ -27,52 +27,15 @@ from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 from xlalint.program.link import GlobalName, Program
 
+Reveal: TypeAlias = Callable[[str, int, d.Value], None]
+"""Told the path, the line and the argument of each ``reveal(x)`` that is evaluated; tests of facts set it."""
 CALL_DEPTH = 3
 ATTRIBUTE_DEPTH = 2
-CALL_DEPTH_FOR_ATTRIBUTES = 2
 COST_BOUND = 6000
 """Evaluations that one query may cause before its further calls are answered by annotations."""
 
 
-class Answer(msgspec.Struct, frozen=True, eq=False):
-    """The result of one evaluation. ``calls`` and ``attributes`` are the depths it needed."""
-
-    value: d.Value
-    writes: dict[str, d.Value]
-    final: Environment
-    calls: int
-    attributes: int
-    whole_calls: bool
-    """No call was cut short: the answer holds for every call budget of at least ``calls``."""
-    whole_attributes: bool
-    cost: int
-
-
-Reveal: TypeAlias = "Callable[[str, int, d.Value], None]"
-"""Told the path, the line and the argument of each ``reveal(x)`` that is evaluated; tests of facts set it."""
-
-
-class Memo:
-    """Answers by question, each with the budgets that it was asked with."""
-
-    __slots__ = ("answers",)
-
-    def __init__(self) -> None:
-        self.answers: dict[Any, list[tuple[int, int, Answer]]] = {}
-
-    def get(self, key: Any, calls: int, attributes: int) -> Answer | None:
-        for asked_calls, asked_attributes, answer in self.answers.get(key, ()):
-            if (asked_calls == calls or (answer.whole_calls and answer.calls <= calls)) and (
-                asked_attributes == attributes or (answer.whole_attributes and answer.attributes <= attributes)
-            ):
-                return answer
-        return None
-
-    def put(self, key: Any, calls: int, attributes: int, answer: Answer) -> None:
-        self.answers.setdefault(key, []).append((calls, attributes, answer))
-
-
-class Engine:
+class Engine(Attributes):
     expressions = EXPRESSIONS
     execute = staticmethod(execute)
     assign = staticmethod(assign)
@@ -280,101 +243,6 @@ class Engine:
 
     # Attributes, globals
 
-    def attribute_value(self, frame: Frame, cls: ir.ClassIR, name: str) -> d.Value | None:
-        """What ``self.name`` holds: the join of what the methods that assign it leave there."""
-        depth = frame.depth
-        key = (cls, name)
-        for asked, value, answer in self._attributes.get(key, ()):
-            if asked == depth.attributes or (answer.whole_attributes and answer.attributes <= depth.attributes):
-                depth.used(answer, 0, answer.attributes)
-                return value
-        if depth.attributes <= 0:
-            depth.cut_attributes()
-            return None
-        value, inner = self.assigned(cls, name, depth.attributes - 1)
-        answer = Answer(d.UNKNOWN, {}, {}, 0, inner.needed_attributes + 1, True, inner.whole_attributes, 1)
-        self._attributes.setdefault(key, []).append((depth.attributes, value, answer))
-        depth.used(answer, 0, answer.attributes)
-        return value
-
-    def assigned(self, cls: ir.ClassIR, name: str, attributes: int) -> tuple[d.Value | None, Depth]:
-        depth = Depth(CALL_DEPTH_FOR_ATTRIBUTES, attributes)
-        for base in self.program.mro(cls):
-            if not isinstance(base, ir.ClassIR):
-                continue
-            values = self.written(base, name, depth)
-            declared = self.class_level(base, name)
-            if values and declared is not d.NONE:
-                return d.joins(values), depth
-            if declared is not None:
-                return d.joins([declared, *values]), depth
-            if name in base.assigned_in:
-                return d.UNKNOWN, depth
-        return None, depth
-
-    def written(self, cls: ir.ClassIR, name: str, depth: Depth) -> list[d.Value]:
-        """What the methods of one class leave in an attribute. Those that also read it start from what the others
-        leave there, so that ``self.x = self.x.to(device)`` keeps what is known of it."""
-        assigning = cls.assigned_in.get(name, ())
-        names = dict.fromkeys((*assigning, *cls.assigned_in.get("*", ())))
-        methods = [cls.methods[method] for method in names if method in cls.methods]
-        updating = [m for m in methods if name in m.uses.get("self", ()) and m.name != "__init__"]
-        values: list[d.Value] = []
-        for method in methods:
-            if method not in updating:
-                self.collect(method, name, None, depth, values)
-        registered = [value for value in self.registered(cls, name, assigning, depth) if value is not d.UNKNOWN]
-        if registered:
-            # A buffer or a state stays what it was registered as, whatever is assigned to it.
-            values = [value for value in values if value is not d.UNKNOWN]
-        seed = (name, d.joins(values)) if values else None
-        for method in updating:
-            self.collect(method, name, seed, depth, values)
-        return [value for value in values if value is not d.UNKNOWN] if registered else values
-
-    def registered(self, cls: ir.ClassIR, name: str, assigning: tuple[str, ...], depth: Depth) -> list[d.Value]:
-        """What ``register_buffer``, ``add_state`` and the like put into an attribute."""
-        values: list[d.Value] = []
-        for method in cls.assigned_in.get("*", ()):
-            if method in cls.methods and method not in assigning:
-                self.collect(cls.methods[method], name, None, depth, values)
-        return values
-
-    def collect(
-        self,
-        method: ir.FunctionIR,
-        name: str,
-        seed: tuple[str, d.Value] | None,
-        depth: Depth,
-        values: list[d.Value],
-    ) -> None:
-        answer = self.root(method, CALL_DEPTH_FOR_ATTRIBUTES, depth.attributes, None, seed)
-        depth.used(answer, 0, answer.attributes)
-        if name in answer.writes:
-            values.append(answer.writes[name])
-
-    def class_level(self, cls: ir.ClassIR, name: str) -> d.Value | None:
-        entry = cls.attributes.get(name)
-        if entry is None:
-            return None
-        value, annotation = entry
-        if value is not None:
-            holder = next(iter(cls.methods.values()), None) or self.body_of(cls)
-            return self.default(value, holder) if holder is not None else d.UNKNOWN
-        return self.annotated(annotation, cls.module) or d.UNKNOWN
-
-    def body_of(self, cls: ir.ClassIR) -> ir.FunctionIR | None:
-        module = self.program.module(cls.module)
-        return module.body if module is not None else None
-
-    def class_value(self, frame: Frame, cls: ir.ClassIR, name: str) -> d.Value | None:
-        for base in self.program.mro(cls):
-            if isinstance(base, ir.ClassIR):
-                value = self.class_level(base, name)
-                if value is not None:
-                    return value
-        return None
-
     def global_value(self, frame: Frame, symbol: GlobalName) -> d.Value:
         """A top-level variable: its one expression where there is one, else what the module leaves there."""
         module, name = symbol.module, symbol.name
@@ -472,10 +340,6 @@ def with_later_names(closure: d.Function, final: Environment | None) -> d.Functi
 
 def is_without_grad(function: ir.FunctionIR) -> bool:
     return not objects.decorator_names(function).isdisjoint(NO_GRAD_DECORATORS)
-
-
-def answer_of(value: d.Value) -> Answer:
-    return Answer(value, {}, {}, 0, 0, True, True, 1)
 
 
 def function_key(function: ir.FunctionIR) -> FunctionKey:

@@ -15,7 +15,8 @@ from xlalint.facts.heat import FunctionFacts
 from xlalint.facts.record import FunctionKey, RawEvent, Record
 from xlalint.program import ir
 from xlalint.program.link import Program, dotted_name, source_root
-from xlalint.program.lower import Unparsable, lower
+from xlalint.program.lower import lower
+from xlalint.program.syntax import Unparsable
 from xlalint.sources.source import Source
 
 RECURSION_LIMIT = 12_000

@@ -68,7 +68,7 @@ def evaluate_display(frame: Frame, node: ir.Display) -> d.Value:
 def evaluate_dict(frame: Frame, node: ir.DictDisplay) -> d.Value:
     items: list[tuple[Any, d.Value]] = []
     rest: d.Value | None = None
-    for key, element in zip(node.keys, node.values):
+    for key, element in zip(node.keys, node.values, strict=False):
         value = frame.evaluate(element)
         if key is None:
             if type(value) is d.Mapping:

@@ -12,7 +12,8 @@ from xlalint.facts.record import ROOT, CallEdge, FunctionKey, RawEvent, Record, 
 from xlalint.program import ir
 
 if TYPE_CHECKING:
-    from xlalint.facts.engine import Answer, Engine
+    from xlalint.facts.answers import Answer
+    from xlalint.facts.engine import Engine
 
 Environment: TypeAlias = "dict[str, d.Value]"
 CLEAN = "%clean"

@@ -198,7 +198,7 @@ class HeatMap:
         evidence: dict[RegionKey, frozenset[str]],
     ) -> str:
         region = function.regions[loop]
-        if region.over == "parameters":
+        if region.over in WITHIN_A_STEP:
             return ""
         # A boundary beside a loop of steps ends an evaluation, or an epoch.
         if "optimizer-step" in own or ("boundary" in own and not holds):
@@ -417,13 +417,17 @@ def looks_like_evaluation(name: str) -> bool:
 def loop_of(function: FunctionFacts, region: RegionKey) -> RegionKey | None:
     """The innermost loop around a region, the region included."""
     while region != ROOT:
-        if region[0] in ("loop", "while"):
-            return region
         known = function.regions.get(region)
+        if region[0] in ("loop", "while") and (known is None or known.over not in WITHIN_A_STEP):
+            return region
         if known is None:
             return None
         region = known.parent
     return None
+
+
+WITHIN_A_STEP = frozenset({"parameters", "optimizers"})
+"""What loops over these do is done once a step."""
 
 
 def within(function: FunctionFacts, region: RegionKey, outer: RegionKey) -> bool:

@@ -140,9 +140,8 @@ def launch(frame: Frame, how: str, arguments: Arguments, keywords: Keywords, nod
 
 def wrapped_iterable(value: d.Value, last: str) -> d.Value:
     """``tqdm(loader)``: the same elements, behind a progress bar."""
-    if "tqdm" in last or "progress" in last or last == "trange":
-        if last == "trange":
-            return d.host("range")
+    if ("tqdm" in last or "progress" in last or last == "trange") and last == "trange":
+        return d.host("range")
     return value
 
 
@@ -204,7 +203,7 @@ def call_framework(
 
 
 def call_math(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    for value, argument in zip(map(d.as_operand, arguments), node.arguments):
+    for value, argument in zip(map(d.as_operand, arguments), node.arguments, strict=False):
         known = d.tensor_of(value)
         if known is not None and known.live and d.surely_tensor(value):
             frame.emit(Effect.SCALAR_READ, node.at, value, "math", argument)
@@ -215,7 +214,7 @@ def call_math(frame: Frame, name: str, arguments: Arguments, keywords: Keywords,
 
 
 def call_numpy(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    for value, argument in zip(arguments, node.arguments):
+    for value, argument in zip(arguments, node.arguments, strict=False):
         known = d.tensor_of(value)
         if known is None and type(value) is d.Sequence and value.elements != ():
             known = d.tensor_of(value.element)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from xlalint.facts import conditions, objects
 from xlalint.facts import domain as d
-from xlalint.facts.counters import forget_first_values, hands_on
+from xlalint.facts.counters import forget_first_values, hands_on, steps_each
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Environment, Frame, join_environments
 from xlalint.program import ir
@@ -18,7 +18,9 @@ COUNTING = frozenset({"range", "enumerate", "count", "trange", "prange", "islice
 def execute_for(frame: Frame, node: ir.For) -> None:
     iterable = frame.engine.iterated(frame, node)
     over = what_is_iterated(iterable, node.iterable)
-    if not over and type(iterable) is not d.Module and hands_on(node):
+    if not over and steps_each(node):
+        over = "optimizers"
+    elif not over and type(iterable) is not d.Module and hands_on(node):
         over = "data"
     if over == "loader":
         frame.sign("loader", node.at)
@@ -148,7 +150,7 @@ def run(frame: Frame, loop: ir.For | ir.While, begin: Callable[[], bool]) -> Non
         if not begin():
             break
         frame.engine.execute(frame, body)
-        end = frame.environment
+        end: Environment | None = frame.environment
         for environment in frame.continues:
             end = join_environments(end, environment)
         merged = join_environments(start, end)

@@ -32,9 +32,9 @@ def narrow(frame: Frame, node: ir.Expr, outcome: bool) -> None:
         narrow_call(frame, node, outcome)
     elif outcome:
         path = path_of(node)
-        value = frame.env.get(path) if path else None
-        if path and value is not None and (type(value) is d.Union or (type(value) is d.Tensor and value.optional)):
-            frame.env[path] = d.without_none(value)
+        known = frame.env.get(path) if path else None
+        if path and known is not None and (type(known) is d.Union or (type(known) is d.Tensor and known.optional)):
+            frame.env[path] = d.without_none(known)
 
 
 def path_of(node: ir.Expr) -> str | None:
@@ -86,9 +86,10 @@ def narrow_equality(frame: Frame, left: ir.Expr, right: ir.Expr, equal: bool) ->
                 frame.env[name] = value.but(dtype=dtype.constant)
             elif dtype.constant == "bool" and value.dtype is None:
                 frame.env[name] = value.but(dtype="other")
-    elif attribute.name in ("ndim", "dim") and equal and type(right) is ir.Constant and type(right.value) is int:
-        if value.rank != right.value:
-            frame.env[name] = value.but(dims=d.of_rank(right.value))
+    elif attribute.name in ("ndim", "dim") and equal and type(right) is ir.Constant:
+        rank = right.value
+        if type(rank) is int and value.rank != rank:
+            frame.env[name] = value.but(dims=d.of_rank(rank))
 
 
 def narrow_call(frame: Frame, node: ir.Call, outcome: bool) -> None:
@@ -108,9 +109,10 @@ def narrow_call(frame: Frame, node: ir.Call, outcome: bool) -> None:
             frame.env[path] = d.tensor_of(value) or d.tensor(certainty=1)
         else:
             frame.env[path] = without_tensor(value)
-    elif name == "hasattr" and outcome and asks_for_tensor(node):
-        if is_open(value) and not given_by_callers(frame, path):
-            frame.env[path] = d.tensor(certainty=1)
+    elif (
+        name == "hasattr" and outcome and asks_for_tensor(node) and is_open(value) and not given_by_callers(frame, path)
+    ):
+        frame.env[path] = d.tensor(certainty=1)
 
 
 def asks_for_tensor(node: ir.Call) -> bool:
@@ -168,10 +170,10 @@ def is_open(value: d.Value) -> bool:
 def same_kind(part: d.Value, wanted: d.Value) -> bool:
     if type(part) is not type(wanted):
         return False
-    if type(part) is d.Host:
-        return part.type == wanted.type  # type: ignore[attr-defined]
-    if type(part) is d.Sequence:
-        return part.kind == wanted.kind  # type: ignore[attr-defined]
+    if isinstance(part, d.Host) and isinstance(wanted, d.Host):
+        return part.type == wanted.type
+    if isinstance(part, d.Sequence) and isinstance(wanted, d.Sequence):
+        return part.kind == wanted.kind
     return True
 
 

@@ -168,7 +168,8 @@ def role_attribute(value: d.Role, name: str) -> d.Value:
 
         if name not in TENSOR_METHODS and value.element is not None:
             return value.element
-    if value.role == "distribution" and name in ("mean", "stddev", "variance", "mode", "logits", "probs", "loc", "scale"):
+    moments = ("mean", "stddev", "variance", "mode", "logits", "probs", "loc", "scale")
+    if value.role == "distribution" and name in moments:
         return value.element or d.UNKNOWN
     if value.role == "accelerator" and name == "device":
         return d.XLA_DEVICE

@@ -137,7 +137,7 @@ def broadcast(a: tuple[int | None, ...] | None, b: tuple[int | None, ...] | None
     if len(a) < len(b):
         a, b = b, a
     padded = (1,) * (len(a) - len(b)) + b
-    return tuple(y if x == 1 else x if y == 1 or x == y else None for x, y in zip(a, padded))
+    return tuple(y if x == 1 else x if y == 1 or x == y else None for x, y in zip(a, padded, strict=False))
 
 
 FEW = 64
@@ -173,7 +173,7 @@ def sequences(operator: str, left: d.Value, right: d.Value) -> d.Value:
     if type(left) is d.Sequence and type(right) is d.Sequence and operator == "add":
         if left.elements is not None and right.elements is not None:
             return d.sequence(left.kind, left.elements + right.elements)
-        return d.sequence(left.kind, None, d.join_sequences(left, right).element)  # type: ignore[attr-defined]
+        return d.sequence(left.kind, None, d.join_sequences(left, right).element)
     items, count = (left, right) if type(left) is d.Sequence else (right, left)
     assert type(items) is d.Sequence
     if operator != "mul":

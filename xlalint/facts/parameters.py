@@ -142,11 +142,8 @@ def by_use(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) -> 
     """The part that a parameter plays, by what is done to it."""
     uses = function.uses.get(parameter.name, frozenset())
     name = parameter.name
-    if (
-        ("zero_grad" in uses
-        and "step" in uses)
-        or ((name in OPTIMIZER_NAMES or name.endswith("optimizer"))
-        and "step" in uses)
+    if ("zero_grad" in uses and "step" in uses) or (
+        (name in OPTIMIZER_NAMES or name.endswith("optimizer")) and "step" in uses
     ):
         return d.role("optimizer")
     if "step" in uses and "sched" in name:
@@ -159,10 +156,8 @@ def by_use(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) -> 
         return d.module("?")
     if "backward" in uses:
         return d.tensor(dtype="float", certainty=1)
-    if "for" in uses or "dataset" in uses:
-        if is_loader_name(engine, name) or "dataset" in uses or "batch_sampler" in uses or "sampler" in uses:
-            return d.role("loader", d.role("batch", d.tensor(None, certainty=1)))
-    if is_loader_name(engine, name):
+    samples = "dataset" in uses or ("for" in uses and not uses.isdisjoint(("batch_sampler", "sampler")))
+    if samples or is_loader_name(engine, name):
         return d.role("loader", d.role("batch", d.tensor(None, certainty=1)))
     if "()" in uses and (name in MODEL_NAMES or name.endswith(("_model", "_net", "model"))):
         return d.module("?")

@@ -55,9 +55,7 @@ class Placing:
     """The events of one file. ``names`` are the paths as shown, by absolute path; ``imports_xla`` tells whether the
     program names torch_xla itself, ``uses_xla`` whether it runs on XLA, be it by assumption."""
 
-    def __init__(
-        self, source: Source, heat: HeatMap, names: dict[str, str], uses_xla: bool, imports_xla: bool
-    ) -> None:
+    def __init__(self, source: Source, heat: HeatMap, names: dict[str, str], uses_xla: bool, imports_xla: bool) -> None:
         self.source = source
         self.heat = heat
         self.names = names
@@ -95,7 +93,8 @@ class Placing:
         if raw.effect is Effect.CUDA_HABIT and raw.subject == "silent-host" and not self.imports_xla:
             # A program that is only assumed to run on XLA is read with XLA's device in this place.
             return None
-        if raw.effect is Effect.MODE_SWITCH and pace.heat >= Heat.AMORTISED and not self.alternates(raw, function, pace):
+        in_step = raw.effect is Effect.MODE_SWITCH and pace.heat >= Heat.AMORTISED
+        if in_step and not self.alternates(raw, function, pace):
             return None
         line, column, end_line, end_column = unpack(raw.at)
         return Event(

@@ -96,9 +96,7 @@ class Team:
         connection.send_bytes(pickle.dumps(finished, protocol=5))
         connection.close()
 
-    def finish(
-        self, share: list[str], indexes: list[Index], found: list[Found], finish: FinishOne[T]
-    ) -> dict[str, T]:
+    def finish(self, share: list[str], indexes: list[Index], found: list[Found], finish: FinishOne[T]) -> dict[str, T]:
         from xlalint.facts.analysis import Whole
 
         failed = {path: reason for one in found for path, reason in one.failed.items()}

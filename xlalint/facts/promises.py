@@ -26,9 +26,9 @@ def parsed(text: str) -> d.Value:
     """The value that a row's words stand for; unknown where they say nothing of tensors."""
     if text.startswith(("dict of", "batch")):
         return d.role("batch", d.tensor(certainty=1))
-    for words, kind in COLLECTIONS.items():
-        if text.startswith(words):
-            return d.sequence(kind, None, parsed(text[len(words) :].strip()))
+    for start, kind in COLLECTIONS.items():
+        if text.startswith(start):
+            return d.sequence(kind, None, parsed(text[len(start) :].strip()))
     words = text.split()
     if words[0] == "host":
         return d.host(words[1]) if len(words) == 2 and words[1] in ("int", "bool", "float", "str") else d.ANY_HOST

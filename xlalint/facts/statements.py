@@ -22,7 +22,7 @@ def execute(frame: Frame, block: ir.Block) -> None:
     """Run a block; ``frame.environment`` is None afterwards where its end can't be reached."""
     table = STATEMENTS
     for position, statement in enumerate(block, 1):
-        frame.statement = statement.at  # type: ignore[union-attr]
+        frame.statement = statement.at
         table[type(statement)](frame, statement)
         if frame.environment is None:
             return
@@ -190,7 +190,7 @@ def execute_assert(frame: Frame, node: ir.Assert) -> None:
 
 def execute_with(frame: Frame, node: ir.With) -> None:
     entered = [frame.engine.enter(frame, expression) for expression, _ in node.items]
-    for (_, target), (value, _) in zip(node.items, entered):
+    for (_, target), (value, _) in zip(node.items, entered, strict=False):
         if target is not None:
             assign(frame, target, value, None)
     before = frame.no_grad
@@ -288,7 +288,7 @@ def assign(frame: Frame, target: ir.Expr, value: d.Value, source: ir.Expr | None
     elif kind is ir.Subscript:
         assign_subscript(frame, target, value)  # type: ignore[arg-type]
     elif kind is ir.Starred:
-        assign(frame, target.value, value, None)  # type: ignore[union-attr]
+        assign(frame, target.value, value, None)  # type: ignore[union-attr,arg-type]
 
 
 def unpack(frame: Frame, target: ir.Display, value: d.Value, source: ir.Expr | None) -> None:
@@ -296,7 +296,7 @@ def unpack(frame: Frame, target: ir.Display, value: d.Value, source: ir.Expr | N
     count = len(names)
     starred = any(type(name) is ir.Starred for name in names)
     if type(value) is d.Sequence and value.elements is not None and len(value.elements) == count and not starred:
-        for name, element in zip(names, value.elements):
+        for name, element in zip(names, value.elements, strict=False):
             assign(frame, name, element, None)
         return
     if type(value) is d.Host and value.type == "size" and source is not None and not starred:

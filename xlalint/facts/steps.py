@@ -19,8 +19,10 @@ def loops_without_boundary(function: FunctionFacts, heat: HeatMap) -> Iterator[R
         signs = heat.all_signs(function, loop)
         if "boundary" in signs or "framework" in signs or "boundary-loader" in signs:
             continue
-        if "plain-loader" not in signs and function.regions[loop].over in ("loader", "") and may_be_on_device(
-            function, heat
+        if (
+            "plain-loader" not in signs
+            and function.regions[loop].over in ("loader", "")
+            and may_be_on_device(function, heat)
         ):
             continue
         # Without an optimizer the parameters may be changed one by one.

@@ -163,9 +163,10 @@ def index_module(frame: Frame, value: d.Module, index: ir.Expr, node: ir.Subscri
         frame.emit(Effect.TENSOR_AS_NUMBER, node.at, key, "module index", index)
     elements = value.elements
     if type(elements) is d.Sequence:
-        if elements.elements is not None and type(key) is d.Host and type(key.constant) is int:
-            if -len(elements.elements) <= key.constant < len(elements.elements):
-                return elements.elements[key.constant]
+        known_elements = elements.elements or ()
+        place = key.constant if type(key) is d.Host else None
+        if type(place) is int and -len(known_elements) <= place < len(known_elements):
+            return known_elements[place]
         return elements.element
     if type(elements) is d.Mapping:
         return index_mapping(frame, elements, index)

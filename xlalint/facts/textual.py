@@ -44,7 +44,7 @@ def read_by_text(
 
 
 def printed(frame: Frame, subject: str, arguments: list[d.Value], node: ir.Call) -> None:
-    for value, argument in zip(arguments, node.arguments):
+    for value, argument in zip(arguments, node.arguments, strict=False):
         if type(argument) is not ir.FString:
             known = shown_tensor(value)
             if known is not None:
@@ -69,7 +69,7 @@ def logged(frame: Frame, level: str, arguments: list[d.Value], node: ir.Call) ->
             )
     if level in SILENT_LEVELS:
         return
-    for value, argument in zip(arguments, node.arguments):
+    for value, argument in zip(arguments, node.arguments, strict=False):
         known = shown_tensor(value)
         if known is not None:
             frame.emit(Effect.LOGGED, node.at, known, level, argument)

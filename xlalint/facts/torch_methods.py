@@ -284,7 +284,8 @@ def new_factory(
     device = shapes.device_argument(keywords, t.device)
     filled = bool(arguments) and all(type(v) is d.Host and v.type in ("int", "?") for v in arguments)
     if name == "new_tensor" or (name == "new" and not filled):
-        made = torch_factories.make_tensor(frame, name, arguments, {**keywords, "device": d.host("device", device)}, node)
+        given = {**keywords, "device": d.host("device", device)}
+        made = torch_factories.make_tensor(frame, name, arguments, given, node)
         return made if name == "new_tensor" or type(made) is not d.Tensor else made.but(dtype=t.dtype)
     varies = check_numbers(frame, name, arguments, keywords, node, True)
     sizes = arguments[:1] if name == "new_full" else arguments

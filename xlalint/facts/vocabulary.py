@@ -34,19 +34,83 @@ TENSOR_METHODS = (
     frozenset(results())
     | frozenset(HOST_METHODS)
     | frozenset(
-        ["item", "tolist", "cpu", "numpy", "to", "size", "view", "reshape", "expand", "squeeze", "unsqueeze", "permute", "repeat", "split", "chunk", "flatten", "backward", "detach", "cuda", "type", "new_tensor", "new_zeros", "new_ones", "new_full", "new_empty", "index_select"]
+        [
+            "item",
+            "tolist",
+            "cpu",
+            "numpy",
+            "to",
+            "size",
+            "view",
+            "reshape",
+            "expand",
+            "squeeze",
+            "unsqueeze",
+            "permute",
+            "repeat",
+            "split",
+            "chunk",
+            "flatten",
+            "backward",
+            "detach",
+            "cuda",
+            "type",
+            "new_tensor",
+            "new_zeros",
+            "new_ones",
+            "new_full",
+            "new_empty",
+            "index_select",
+        ]
     )
 )
 """Names that are methods of tensors, whatever else they may be."""
 
 TEXT_METHODS = frozenset(name for name in dir(str) if not name.startswith("_")) - TENSOR_METHODS
 TEXT_KEYS = frozenset(
-    {"text", "texts", "caption", "captions", "prompt", "prompts", "path", "paths", "name", "names", "filename", "question"}
+    {
+        "text", "texts", "caption", "captions", "prompt", "prompts",
+        "path", "paths", "name", "names", "filename", "question",
+    }
 )  # fmt: skip
 """Entries of a batch that hold words: no collator makes tensors of them."""
 
 TENSOR_ONLY = frozenset(
-    ["dim", "unsqueeze", "permute", "contiguous", "detach", "masked_fill", "requires_grad", "backward", "unbind", "softmax", "log_softmax", "sigmoid", "argmax", "view_as", "expand_as", "type_as", "is_floating_point", "masked_scatter", "new_zeros", "new_ones", "new_tensor", "requires_grad_", "detach_", "gather", "scatter_", "index_select", "repeat_interleave", "sum_to_size", "clamp", "numel", "flatten", "mT", "bmm"]
+    [
+        "dim",
+        "unsqueeze",
+        "permute",
+        "contiguous",
+        "detach",
+        "masked_fill",
+        "requires_grad",
+        "backward",
+        "unbind",
+        "softmax",
+        "log_softmax",
+        "sigmoid",
+        "argmax",
+        "view_as",
+        "expand_as",
+        "type_as",
+        "is_floating_point",
+        "masked_scatter",
+        "new_zeros",
+        "new_ones",
+        "new_tensor",
+        "requires_grad_",
+        "detach_",
+        "gather",
+        "scatter_",
+        "index_select",
+        "repeat_interleave",
+        "sum_to_size",
+        "clamp",
+        "numel",
+        "flatten",
+        "mT",
+        "bmm",
+    ]
 )
 """Attributes that only tensors have (numpy and Python objects lack them): their use makes a parameter a tensor."""
 
@@ -61,15 +125,88 @@ MODULE_ATTRIBUTES: dict[str, d.Value] = {
     "generation_config": d.ANY_HOST,
 }
 MODULE_HOST_ATTRIBUTES = frozenset(
-    ["in_features", "out_features", "num_embeddings", "embedding_dim", "padding_idx", "kernel_size", "stride", "padding", "eps", "p", "hidden_size", "in_channels", "out_channels", "num_heads", "embed_dim", "groups", "dilation", "normalized_shape", "num_features", "momentum"]
+    [
+        "in_features",
+        "out_features",
+        "num_embeddings",
+        "embedding_dim",
+        "padding_idx",
+        "kernel_size",
+        "stride",
+        "padding",
+        "eps",
+        "p",
+        "hidden_size",
+        "in_channels",
+        "out_channels",
+        "num_heads",
+        "embed_dim",
+        "groups",
+        "dilation",
+        "normalized_shape",
+        "num_features",
+        "momentum",
+    ]
 )
 HOST_NAMES = frozenset(
-    ["config", "cfg", "args", "logger", "tokenizer", "device", "dtype", "name", "prefix", "suffix", "path", "training_args", "generation_config", "hparams", "opt", "opts", "params_dict", "root", "transform", "target_transform", "filename", "file"]
+    [
+        "config",
+        "cfg",
+        "args",
+        "logger",
+        "tokenizer",
+        "device",
+        "dtype",
+        "name",
+        "prefix",
+        "suffix",
+        "path",
+        "training_args",
+        "generation_config",
+        "hparams",
+        "opt",
+        "opts",
+        "params_dict",
+        "root",
+        "transform",
+        "target_transform",
+        "filename",
+        "file",
+    ]
 )
 """Parameters that are host objects whatever they hold."""
 HOST_PREFIXES = ("output_", "return_", "use_", "is_", "do_", "num_", "n_", "max_", "min_", "has_", "with_", "enable_")
 TENSOR_NAMES = frozenset(
-    ["hidden_states", "attention_mask", "input_ids", "inputs_embeds", "x", "input", "inputs", "pixel_values", "query", "key", "value", "position_ids", "labels", "logits", "mask", "features", "tensor", "query_states", "key_states", "value_states", "target", "preds", "hidden_state", "q", "k", "v", "embeddings", "residual"]
+    [
+        "hidden_states",
+        "attention_mask",
+        "input_ids",
+        "inputs_embeds",
+        "x",
+        "input",
+        "inputs",
+        "pixel_values",
+        "query",
+        "key",
+        "value",
+        "position_ids",
+        "labels",
+        "logits",
+        "mask",
+        "features",
+        "tensor",
+        "query_states",
+        "key_states",
+        "value_states",
+        "target",
+        "preds",
+        "hidden_state",
+        "q",
+        "k",
+        "v",
+        "embeddings",
+        "residual",
+    ]
 )
 TENSOR_SUFFIXES = (
     "_states", "_ids", "_mask", "_embeds", "_embeddings", "_values", "_features", "_weights",
@@ -78,5 +215,19 @@ DRIVER_NAMES = frozenset({"fabric", "accelerator"})
 DRIVER_USES = frozenset({"setup", "prepare", "setup_dataloaders", "clip_gradients", "unwrap_model", "no_backward_sync"})
 """What is done to the object of a framework that runs backward, and sets the step boundary, itself."""
 OPTIMIZER_NAMES = frozenset({"optimizer", "optim", "opt"})
-MODEL_NAMES = frozenset(["model", "net", "network", "generator", "discriminator", "encoder", "decoder", "policy", "actor", "critic", "agent"])
+MODEL_NAMES = frozenset(
+    [
+        "model",
+        "net",
+        "network",
+        "generator",
+        "discriminator",
+        "encoder",
+        "decoder",
+        "policy",
+        "actor",
+        "critic",
+        "agent",
+    ]
+)
 LOSS_NAMES = frozenset(["criterion", "crit", "loss_fn", "loss_func", "loss_function", "loss_fct", "criterion_fn"])

@@ -81,9 +81,7 @@ class OpRow(msgspec.Struct, frozen=True):
     @property
     def free(self) -> bool:
         """It never costs, forward or backward."""
-        return (
-            self.reads == self.backward_reads == "never" and not self.fallback and not self.backward_fallback
-        )
+        return self.reads == self.backward_reads == "never" and not self.fallback and not self.backward_fallback
 
     @property
     def backward_costs(self) -> str:

@@ -237,7 +237,7 @@ class Scopes:
             for element in target.elements:  # type: ignore[union-attr]
                 self.bind(element, None)
         elif kind is ir.Starred:
-            self.bind(target.value, None)  # type: ignore[union-attr]
+            self.bind(target.value, None)  # type: ignore[union-attr,arg-type]
         elif kind is ir.Attribute:
             base = target.value  # type: ignore[union-attr]
             if type(base) is ir.Name and base.name == "self":

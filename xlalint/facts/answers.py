@@ -1,0 +1,48 @@
+"""Answers of the engine's queries, and the memo that keeps them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from xlalint.facts import domain as d
+from xlalint.facts.frame import Environment
+
+
+class Answer(msgspec.Struct, frozen=True, eq=False):
+    """The result of one evaluation. ``calls`` and ``attributes`` are the depths it needed."""
+
+    value: d.Value
+    writes: dict[str, d.Value]
+    final: Environment
+    calls: int
+    attributes: int
+    whole_calls: bool
+    """No call was cut short: the answer holds for every call budget of at least ``calls``."""
+    whole_attributes: bool
+    cost: int
+
+
+class Memo:
+    """Answers by question, each with the budgets that it was asked with."""
+
+    __slots__ = ("answers",)
+
+    def __init__(self) -> None:
+        self.answers: dict[Any, list[tuple[int, int, Answer]]] = {}
+
+    def get(self, key: Any, calls: int, attributes: int) -> Answer | None:
+        for asked_calls, asked_attributes, answer in self.answers.get(key, ()):
+            if (asked_calls == calls or (answer.whole_calls and answer.calls <= calls)) and (
+                asked_attributes == attributes or (answer.whole_attributes and answer.attributes <= attributes)
+            ):
+                return answer
+        return None
+
+    def put(self, key: Any, calls: int, attributes: int, answer: Answer) -> None:
+        self.answers.setdefault(key, []).append((calls, attributes, answer))
+
+
+def answer_of(value: d.Value) -> Answer:
+    return Answer(value, {}, {}, 0, 0, True, True, 1)
