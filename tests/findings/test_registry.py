@@ -52,12 +52,14 @@ def test_each_file_in_the_folder_is_a_rule_and_loads() -> None:
         assert f"({one.rule.code})" in page_of(one.origin)
 
 
-def test_listing_imports_no_rule() -> None:
+def test_listing_imports_no_rule(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom xlalint.findings.registry import listed\nassert listed()\n"
         "print([name for name in sys.modules if name.startswith('xlalint.rules.')])"
     )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    # From elsewhere: in the checkout, `-c` would find it before the installed package, which alone has the rules.
+    run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"
 
 
 def test_a_rule_is_found_by_code_or_name() -> None:
