@@ -1,0 +1,14 @@
+"""Facts: what the program's values are, what its places do, and how often they run. Where to look:
+
+- The lattice: ``values``, ``domain`` (joins), ``printing``.
+- The engine: ``engine`` (queries), ``answers``, ``attributes``, ``frame`` (one evaluation), ``record`` (what it leaves).
+- Python: ``expressions``, ``operators``, ``conditions``, ``narrowing``, ``subscripts``, ``statements``, ``loops``,
+  ``counters``, ``names``, ``mentions``, ``objects``, ``construction``, ``containers``, ``calls``, ``builtin_calls``.
+- Parameters: ``parameters`` (by call, by signature, by use), ``annotations``, ``promises`` (of frameworks).
+- torch: ``torch_calls``, ``torch_factories``, ``torch_methods``, ``torch_modules``, ``shapes``, ``numbers``, ``costs``,
+  ``restrictions``, ``vocabulary``.
+- Programs that train: ``training``, ``libraries``, ``engines``, ``devices``, ``residence``, ``bucketing``, ``lengths``,
+  ``carried``, ``textual``, ``profiling``, ``pace`` (guards such as ``step % k``).
+- The whole: ``evaluation`` (one process), ``processes``, ``analysis``, ``heat``, ``steps``, ``reach``, ``placing``
+  (facts as rules see them: ``events``), ``explain``, ``watching``, ``assumptions``.
+"""
