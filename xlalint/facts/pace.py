@@ -15,9 +15,10 @@ class Pace(msgspec.Struct, frozen=True):
 
     body: str = ""
     orelse: str = ""
+    at_times: bool = False
+    """The test holds now and then, even where an evaluation happens to know the step."""
 
 
-SAME = Pace()
 INTERVALS = (
     "log_every",
     "log_interval",
@@ -37,15 +38,14 @@ RARE_NAMES = ("first", "debug", "is_last", "last_batch", "should_log", "do_log",
 
 def guarded_pace(frame: Frame, node: ir.If) -> Pace:
     if is_periodic(node.test, True, frame):
-        return Pace("amortised", "")
+        return Pace("amortised", "", True)
     if is_periodic(node.test, False, frame):
-        return Pace("", "amortised")
+        return Pace("", "amortised", True)
     if is_first(frame, node.test):
-        return Pace("rare", "")
+        return Pace("rare", "", True)
     if is_interval_flag(node.test) or starts_again(node):
-        return Pace("amortised", "")
-    body, orelse = leaving(node.body), leaving(node.orelse)
-    return Pace(body, orelse) if body or orelse else SAME
+        return Pace("amortised", "", True)
+    return Pace(leaving(node.body), leaving(node.orelse))
 
 
 def starts_again(node: ir.If) -> bool:

@@ -14,7 +14,7 @@ from xlalint.facts.events import Effect
 from xlalint.facts.frame import Environment, Frame, join_environments
 from xlalint.facts.loops import execute_for, execute_while
 from xlalint.facts.mentions import names_in
-from xlalint.facts.pace import SAME, guarded_pace, is_exit, remember
+from xlalint.facts.pace import guarded_pace, is_exit, remember
 from xlalint.program import ir
 
 
@@ -121,12 +121,12 @@ def execute_if(frame: Frame, node: ir.If) -> None:
         effect, subject = Effect.FILTER, "loop"
     outcome = conditions.test(frame, node.test, effect, subject, form=arms_form(node))
     pace = guarded_pace(frame, node)
-    # A guard such as ``step % k == 0`` holds now and then, even where this evaluation happens to know the step.
-    if outcome is not None and pace is SAME:
+    arms = ((node.orelse, pace.orelse), (node.body, pace.body))
+    # Who ends the program here insists on another device: the rest is read as if it were there.
+    if outcome is not None and not pace.at_times and arms[outcome][1] != "rare":
         conditions.narrow(frame, node.test, outcome)
-        taken, dead = (node.body, node.orelse) if outcome else (node.orelse, node.body)
-        with in_place_of(frame, dead):
-            execute(frame, taken)
+        with in_place_of(frame, arms[not outcome][0]):
+            execute_arm(frame, *arms[outcome], node.at if outcome else node.at + 1)
         return
     before = frame.env
     frame.environment = dict(before)
