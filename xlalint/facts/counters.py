@@ -50,12 +50,9 @@ def targets_of(loop: ir.For) -> frozenset[str]:
 def steps_each(loop: ir.For) -> bool:
     """``for optimizer in optimizers: optimizer.step()``: a part of a step."""
     names = targets_of(loop)
-    for call in calls_in(loop.body):
-        function = call.function
-        if type(function) is ir.Attribute and function.name == "step" and type(function.value) is ir.Name:
-            if function.value.name in names:
-                return True
-    return False
+    functions = [call.function for call in calls_in(loop.body)]
+    methods = [function for function in functions if type(function) is ir.Attribute and function.name == "step"]
+    return any(type(method.value) is ir.Name and method.value.name in names for method in methods)
 
 
 @lru_cache(maxsize=8192)
