@@ -59,7 +59,7 @@ def bound_anew(block: ir.Block, node: ir.Assign, loop: int) -> bool:
         if inside and any(binds(statement, path_of(node.targets[0])) for statement in statements[:position]):
             return True
         around = statements[position]
-        inside = inside or (type(around) in (ir.For, ir.While) and ir.unpack(around.at)[0] == loop)  # type: ignore[union-attr]
+        inside = inside or (type(around) in (ir.For, ir.While) and ir.unpack(around.at)[0] == loop)
     return False
 
 
@@ -79,7 +79,7 @@ def binds(statement: ir.Stmt, target: str | None) -> bool:
     """Whether a statement surely gives ``target`` a value that has nothing of the old one."""
     if type(statement) is ir.Assign:
         targets = [part for one in statement.targets for part in unpacked(one)]
-        return any(path_of(one) == target for one in targets) and target not in names_in(statement.value)
+        return any(path_of(one) == target for one in targets) and target not in set(names_in(statement.value))
     if type(statement) is ir.If:
         return all(any(binds(inner, target) for inner in arm) for arm in (statement.body, statement.orelse))
     return type(statement) is ir.With and any(binds(inner, target) for inner in statement.body)
