@@ -33,7 +33,7 @@ def check(frame: Frame, node: ir.Assign, value: d.Value) -> None:
         return
     if joins_itself(node.value, target):
         loop = frame.loop_key()
-        anew = loop is not None and bound_anew(frame.function.body, node, loop[2])
+        anew = loop is not None and bound_anew(frame.function.body, node, target, loop[2])
         if not anew and (loop is not None or target.startswith("self.")):
             frame.emit(Effect.GROWING, node.at, value, "cat", node.targets[0], varies=loop)
         return
@@ -50,13 +50,13 @@ def joins_itself(call: ir.Call, target: str) -> bool:
     return any(path_of(part) == target for part in call.arguments[0].elements)
 
 
-def bound_anew(block: ir.Block, node: ir.Assign, loop: int) -> bool:
-    """Whether each iteration of the loop that starts in line ``loop`` binds the target of ``node`` anew before it,
-    from something else than what it held."""
+def bound_anew(block: ir.Block, node: ir.Assign, target: str, loop: int) -> bool:
+    """Whether each iteration of the loop that starts in line ``loop`` binds ``target`` anew before ``node``, from
+    something else than what it held."""
     way = way_to(block, node)
     inside = False
     for statements, position in way:
-        if inside and any(binds(statement, path_of(node.targets[0])) for statement in statements[:position]):
+        if inside and any(binds(statement, target) for statement in statements[:position]):
             return True
         around = statements[position]
         inside = inside or (type(around) in (ir.For, ir.While) and ir.unpack(around.at)[0] == loop)
@@ -75,7 +75,7 @@ def way_to(block: ir.Block, node: ir.Stmt) -> list[tuple[ir.Block, int]]:
     return []
 
 
-def binds(statement: ir.Stmt, target: str | None) -> bool:
+def binds(statement: ir.Stmt, target: str) -> bool:
     """Whether a statement surely gives ``target`` a value that has nothing of the old one."""
     if type(statement) is ir.Assign:
         targets = [part for one in statement.targets for part in unpacked(one)]

@@ -182,7 +182,9 @@ class Engine(Attributes):
             frame.depth.used(answer, answer.calls + 1, answer.attributes)
 
     def returned(self, function: ir.FunctionIR) -> d.Value:
-        return self.annotated(function.returns, function.module) or d.UNKNOWN
+        """What the annotation says that a function returns, where nothing else tells: it is likely, and no more."""
+        value = self.annotated(function.returns, function.module) or d.UNKNOWN
+        return value.but(certainty=min(value.certainty, 1)) if type(value) is d.Tensor else value
 
     def annotated(self, node: ir.Expr | None, path: str) -> d.Value | None:
         if node is None:

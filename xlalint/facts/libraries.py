@@ -13,6 +13,7 @@ from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import longest_of
 from xlalint.facts.profiling import note_profiler
+from xlalint.facts.residence import is_as_given
 from xlalint.facts.restrictions import check_restrictions
 from xlalint.facts.textual import logged
 from xlalint.facts.training import call_batch_method
@@ -220,7 +221,9 @@ def call_numpy(frame: Frame, name: str, arguments: Arguments, keywords: Keywords
             known = d.tensor_of(value.element)
         sure = known is not None and known.device == d.XLA and known.certainty == 2
         # It raises on every accelerator, so what may lie on the host surely does.
-        if known is not None and sure and (type(value) is d.Sequence or d.surely_tensor(value)):
+        sure = sure and not is_as_given(frame, argument)
+        held = value.element if type(value) is d.Sequence else value
+        if known is not None and sure and d.surely_tensor(held):
             frame.emit(Effect.NUMPY_OF_DEVICE, node.at, known, name, argument)
             break
     if name.startswith("numpy.random."):

@@ -14,6 +14,7 @@ from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import largest_item
 from xlalint.facts.numbers import check_numbers
 from xlalint.facts.objects import shape_of
+from xlalint.facts.residence import is_as_given
 from xlalint.facts.vocabulary import HOST_METHODS, TEXT_METHODS
 from xlalint.program import ir
 
@@ -131,7 +132,8 @@ def numpy(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: 
     if t.live:
         forced = keywords.get("force") is d.TRUE
         # It raises on every accelerator, so what may lie on the host surely does.
-        if forced or (t.device == d.XLA and t.certainty == 2):
+        sure = t.device == d.XLA and t.certainty == 2 and not is_as_given(frame, receiver_node(node))
+        if forced or sure:
             effect = Effect.VALUES_TO_LIST if forced else Effect.NUMPY_OF_DEVICE
             frame.emit(effect, node.at, t, "numpy", receiver_node(node))
     else:

@@ -1,0 +1,40 @@
+"""Whether anything but a signature tells that a tensor lies on the device."""
+
+from __future__ import annotations
+
+from xlalint.facts import domain as d
+from xlalint.facts.carried import assignment_at
+from xlalint.facts.frame import Frame
+from xlalint.facts.mentions import names_in
+from xlalint.knowledge.tables import frameworks
+from xlalint.program import ir
+
+MOVING = frozenset({"to", "cuda"})
+
+
+def is_as_given(frame: Frame, node: ir.Expr | None) -> bool:
+    """Whether a value comes from a parameter that no call in sight gives: what is handed to numpy lies on the host
+    then, or the program would run on no accelerator. What a framework calls is given device tensors."""
+    if not frame.by_signature or frameworks().get("entry", frame.function.name) is not None:
+        return False
+    roots = roots_of(frame, node)
+    values = [frame.env.get(name, d.UNKNOWN) for name in roots]
+    return any(type(value) is not d.Module for value in values) and not any(type(v) is d.Module for v in values)
+
+
+def roots_of(frame: Frame, node: ir.Expr | None) -> frozenset[str]:
+    """The parameters that an expression is computed from, through the assignments on the way."""
+    parameters = {p.name for p in frame.function.parameters}
+    pending, seen = list(names_in(node, MOVING)), set()
+    roots: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        assigned = assignment_at(frame.function.body, frame.origins.get(name, 0))
+        used = [name] if assigned is None else list(names_in(assigned.value, MOVING))
+        if name in used and name in parameters:
+            roots.add(name)
+        pending.extend(used)
+    return frozenset(roots)
