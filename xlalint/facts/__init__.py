@@ -10,6 +10,7 @@
   ``restrictions``, ``vocabulary``.
 - Programs that train: ``training``, ``libraries``, ``engines``, ``devices``, ``residence``, ``bucketing``, ``lengths``,
   ``carried``, ``textual``, ``profiling``, ``pace`` (guards such as ``step % k``).
-- The whole: ``evaluation`` (one process), ``processes``, ``analysis``, ``heat``, ``steps``, ``reach``, ``placing``
-  (facts as rules see them: ``events``), ``explain``, ``watching``, ``assumptions``.
+- The whole: ``evaluation`` (one process), ``processes``, ``analysis``, ``regions``, ``step_loops``, ``entries``,
+  ``heat``, ``steps``, ``reach``, ``placing`` (facts as rules see them: ``events``), ``explain``, ``watching``,
+  ``assumptions``.
 """

@@ -11,8 +11,8 @@ import msgspec
 
 from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.engine import Engine, function_key, is_without_grad
-from xlalint.facts.heat import FunctionFacts
 from xlalint.facts.record import FunctionKey, RawEvent, Record
+from xlalint.facts.regions import FunctionFacts
 from xlalint.program import ir
 from xlalint.program.link import Program, dotted_name, source_root
 from xlalint.program.lower import lower

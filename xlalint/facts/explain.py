@@ -9,11 +9,12 @@ from xlalint.facts import domain as d
 from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.evaluation import Evaluated, Part, merge
 from xlalint.facts.events import Certainty, Effect, Event, Heat, Place
-from xlalint.facts.heat import FunctionFacts, HeatMap, Pace
+from xlalint.facts.heat import HeatMap, Pace
 from xlalint.facts.placing import Placing
 from xlalint.facts.printing import show
 from xlalint.facts.reach import files_with_xla
 from xlalint.facts.record import FunctionKey, RawEvent, RegionKey
+from xlalint.facts.regions import FunctionFacts
 from xlalint.facts.watching import Watch
 from xlalint.program import ir
 from xlalint.sources.source import Source

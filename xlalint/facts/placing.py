@@ -11,8 +11,9 @@ from xlalint.facts import steps
 from xlalint.facts.domain import LoopKey
 from xlalint.facts.evaluation import Evaluated
 from xlalint.facts.events import Certainty, Effect, Event, Heat, Place, Span, Step
-from xlalint.facts.heat import FunctionFacts, HeatMap, Pace
+from xlalint.facts.heat import HeatMap, Pace
 from xlalint.facts.record import FunctionKey, RawEvent, RegionKey
+from xlalint.facts.regions import FunctionFacts
 from xlalint.program.ir import unpack
 from xlalint.sources.source import Source
 

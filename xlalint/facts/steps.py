@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import msgspec
 
 from xlalint.facts.events import Effect, Place
-from xlalint.facts.heat import FunctionFacts, HeatMap, loop_of, within
+from xlalint.facts.heat import HeatMap
 from xlalint.facts.record import RawEvent, RegionKey
+from xlalint.facts.regions import FunctionFacts, loop_of, within
 
 
 def loops_without_boundary(function: FunctionFacts, heat: HeatMap) -> Iterator[RawEvent]:

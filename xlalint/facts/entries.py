@@ -1,0 +1,56 @@
+"""What a function's name, class and file tell of how often it runs."""
+
+from __future__ import annotations
+
+import os
+
+from xlalint.facts.regions import FunctionFacts
+
+DECODING = frozenset({"generate", "sample", "decode", "beam_search", "greedy_search", "greedy_decode", "inference"})
+
+PLAIN_ENTRIES = frozenset(
+    {"train_step", "eval_step", "training_step", "validation_step", "collate_fn", "compute_metrics"}
+)
+
+SETTING_UP = ("load_", "save_", "export_", "download_", "plot_", "visualize_", "register_", "set_", "init_", "parse_")
+
+FUSING = frozenset({"fuse", "reparameterize", "switch_to_deploy"})
+
+SUMMING_UP = frozenset({"compute", "summary", "summarize", "result", "results", "get_results", "finalize"})
+"""Methods of a meter that are called when its updates are over."""
+
+
+def is_test(function: FunctionFacts) -> bool:
+    """A test, as unittest and pytest know it: it runs once."""
+    if any(base.endswith("TestCase") for base in function.bases):
+        return True
+    file = os.path.basename(function.key[0])
+    in_tests = file.startswith("test_") or file.endswith("_test.py")
+    return in_tests and (function.name.startswith("test") or function.owner.startswith("Test"))
+
+
+def sets_up(function: FunctionFacts) -> bool:
+    """A function whose name says that it runs before, after or apart from the steps."""
+    name = function.name.lstrip("_")
+    return name.startswith(SETTING_UP) or name.rstrip("_") in FUSING or "checkpoint" in name or "onnx" in name
+
+
+def feeds(function: FunctionFacts) -> bool:
+    """A method of a data set or of its sampler: it runs on the host, and what it handles lies there."""
+    return any(base.startswith("torch.utils.data.") or base.endswith("Dataset") for base in function.bases)
+
+
+def collates(function: FunctionFacts) -> bool:
+    """A function that makes batches, by its name or by that of its class."""
+    if function.name in ("__call__", "torch_call") and function.owner:
+        return "Collat" in function.owner
+    return function.name.lstrip("_").startswith("collat")
+
+
+def decodes(function: FunctionFacts) -> bool:
+    """A function that is there to make samples: for it, that is the work, and no evaluation of it."""
+    return function.name in DECODING or function.name.startswith("generate")
+
+
+def looks_like_evaluation(name: str) -> bool:
+    return name.startswith(("eval", "valid", "test", "predict"))

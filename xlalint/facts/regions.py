@@ -1,0 +1,63 @@
+"""The regions of one function: which loop stands around which, as the fixpoint of heat sees them."""
+
+from __future__ import annotations
+
+import msgspec
+
+from xlalint.facts.record import ROOT, CallEdge, FunctionKey, Region, RegionKey, Sign
+from xlalint.program.ir import unpack
+
+
+class FunctionFacts(msgspec.Struct, frozen=True, array_like=True):
+    """One function as the fixpoint sees it. ``bases`` are the names of its class and the class's bases."""
+
+    key: FunctionKey
+    name: str
+    owner: str
+    bases: tuple[str, ...]
+    is_module: bool
+    in_script: bool
+    regions: dict[RegionKey, Region]
+    signs: tuple[Sign, ...]
+    calls: tuple[CallEdge, ...]
+    is_generator: bool
+    without_grad: bool
+
+
+def loop_of(function: FunctionFacts, region: RegionKey) -> RegionKey | None:
+    """The innermost loop around a region, the region included."""
+    while region != ROOT:
+        known = function.regions.get(region)
+        if region[0] in ("loop", "while") and (known is None or known.over not in WITHIN_A_STEP):
+            return region
+        if known is None:
+            return None
+        region = known.parent
+    return None
+
+
+WITHIN_A_STEP = frozenset({"parameters", "optimizers"})
+"""What loops over these do is done once a step."""
+
+
+def within(function: FunctionFacts, region: RegionKey, outer: RegionKey) -> bool:
+    while region != outer:
+        known = function.regions.get(region)
+        if known is None:
+            return False
+        region = known.parent
+    return True
+
+
+def encloses(outer: int, inner: int) -> bool:
+    """Whether one packed span lies in another."""
+    a, b = unpack(outer), unpack(inner)
+    return (a[0], a[1]) <= (b[0], b[1]) and (b[2], b[3]) <= (a[2], a[3])
+
+
+def nesting(function: FunctionFacts, region: RegionKey) -> int:
+    depth = 0
+    while region != ROOT and region in function.regions:
+        region = function.regions[region].parent
+        depth += 1
+    return depth

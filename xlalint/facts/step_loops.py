@@ -1,0 +1,164 @@
+"""Which loops are step loops: by what happens in them, in themselves or by the calls that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xlalint.facts.entries import decodes, sets_up
+from xlalint.facts.record import CallEdge, FunctionKey, RegionKey
+from xlalint.facts.regions import WITHIN_A_STEP, FunctionFacts, encloses, loop_of, nesting, within
+from xlalint.program.ir import unpack
+
+STRONG = frozenset({"optimizer-step", "boundary", "backward"})
+WEAK = frozenset({"model-call", "loader"})
+EVIDENCE = STRONG | WEAK
+
+
+class StepLoops:
+    """The program's functions and calls, and the kind of each loop: "step", "epoch" or neither."""
+
+    def __init__(self, functions: Iterable[FunctionFacts]) -> None:
+        self.functions = {f.key: f for f in sorted(functions, key=lambda f: f.key)}
+        self.performs: dict[FunctionKey, frozenset[str]] = {}
+        self.loops: dict[FunctionKey, dict[RegionKey, str]] = {}
+        self.contains: set[FunctionKey] = set()
+        self.callers: dict[FunctionKey, list[tuple[FunctionKey, CallEdge]]] = {}
+        for function in self.functions.values():
+            for edge in sorted(function.calls, key=lambda e: (e.at, e.callee)):
+                if edge.callee in self.functions and edge.callee != function.key:
+                    self.callers.setdefault(edge.callee, []).append((function.key, edge))
+        self.with_device_loader = frozenset(
+            f.key[0] for f in self.functions.values() if any(s.kind == "makes-device-loader" for s in f.signs)
+        )
+        """Files that make a device loader somewhere."""
+        self.find_performers()
+        self.classify_loops()
+        self.step_loops = {
+            (key[0], key[1], unpack(loop[1])[0])
+            for key, loops in self.loops.items()
+            for loop, kind in loops.items()
+            if kind == "step"
+        }
+
+    def find_performers(self) -> None:
+        """For each function, the signs of a step that a call of it gives, outside of its own loops."""
+        self.performs = {key: self.own_signs(f) for key, f in self.functions.items()}
+        pending = list(self.functions)
+        while pending:
+            key = pending.pop()
+            for caller, edge in self.callers.get(key, ()):
+                function = self.functions[caller]
+                if loop_of(function, edge.region) is not None:
+                    continue
+                grown = self.performs[caller] | self.performs[key]
+                if grown != self.performs[caller]:
+                    self.performs[caller] = grown
+                    pending.append(caller)
+
+    def own_signs(self, function: FunctionFacts) -> frozenset[str]:
+        return frozenset(
+            sign.kind
+            for sign in function.signs
+            if sign.kind in EVIDENCE | {"framework", "moved"} and loop_of(function, sign.region) is None
+        )
+
+    def evidence(self, function: FunctionFacts, loop: RegionKey) -> frozenset[str]:
+        """The signs of a step in a loop's own body, inner loops left out."""
+        found = {s.kind for s in function.signs if s.kind in EVIDENCE and loop_of(function, s.region) == loop}
+        for edge in function.calls:
+            if loop_of(function, edge.region) == loop and edge.callee in self.performs:
+                found |= self.performs[edge.callee] & EVIDENCE
+        if function.regions[loop].over == "loader":
+            found.add("loader")
+        return frozenset(found)
+
+    def all_signs(self, function: FunctionFacts, loop: RegionKey, depth: int = 3) -> frozenset[str]:
+        """The signs of everything that a loop does, inner loops and calls included."""
+        found = {s.kind for s in function.signs if within(function, s.region, loop)}
+        for edge in function.calls:
+            if within(function, edge.region, loop) or self.feeds(function, edge, loop):
+                found |= self.everything(edge.callee, depth)
+        return frozenset(found)
+
+    def feeds(self, function: FunctionFacts, edge: CallEdge, loop: RegionKey) -> bool:
+        """Whether a call makes what the loop iterates, by a generator that is a step loop itself."""
+        callee = self.functions.get(edge.callee)
+        if callee is None or not callee.is_generator or "step" not in self.loops.get(callee.key, {}).values():
+            return False
+        text = function.regions[loop].text
+        return edge.at == loop[1] or (edge.region == function.regions[loop].parent and encloses(text, edge.at))
+
+    def everything(self, key: FunctionKey, depth: int) -> frozenset[str]:
+        function = self.functions.get(key)
+        if function is None:
+            return frozenset()
+        found = {sign.kind for sign in function.signs}
+        if depth > 0:
+            for edge in function.calls:
+                if edge.callee != key:
+                    found |= self.everything(edge.callee, depth - 1)
+        return frozenset(found)
+
+    def classify_loops(self) -> None:
+        """Each loop is "step", "epoch" or "" (neither); an epoch loop holds a step loop, in itself or by a call."""
+        changed = True
+        rounds = 0
+        while changed and rounds < 12:
+            changed = False
+            rounds += 1
+            for key, function in self.functions.items():
+                found = self.loops_of(function)
+                if found != self.loops.get(key):
+                    self.loops[key] = found
+                    changed = True
+                holds = any(found.values()) or any(e.callee in self.contains for e in function.calls)
+                if holds and key not in self.contains:
+                    self.contains.add(key)
+                    changed = True
+
+    def loops_of(self, function: FunctionFacts) -> dict[RegionKey, str]:
+        loops = [key for key in function.regions if key[0] in ("loop", "while")]
+        evidence = {loop: self.evidence(function, loop) for loop in loops}
+        kinds: dict[RegionKey, str] = {}
+        for loop in sorted(loops, key=lambda key: -nesting(function, key)):
+            inner = [k for k in loops if k != loop and within(function, k, loop)]
+            holds = any(kinds.get(k) in ("step", "epoch") for k in inner) or self.calls_a_loop(function, loop)
+            kinds[loop] = self.kind_of_loop(function, loop, evidence[loop], holds, inner, evidence)
+        return kinds
+
+    def calls_a_loop(self, function: FunctionFacts, loop: RegionKey) -> bool:
+        return any(within(function, e.region, loop) and e.callee in self.contains for e in function.calls)
+
+    def kind_of_loop(
+        self,
+        function: FunctionFacts,
+        loop: RegionKey,
+        own: frozenset[str],
+        holds: bool,
+        inner: list[RegionKey],
+        evidence: dict[RegionKey, frozenset[str]],
+    ) -> str:
+        region = function.regions[loop]
+        if region.over in WITHIN_A_STEP:
+            return ""
+        # A boundary beside a loop of steps ends an evaluation, or an epoch.
+        if "optimizer-step" in own or ("boundary" in own and not holds):
+            return "step"
+        if "backward" in own:
+            return "epoch" if any(e & {"optimizer-step"} for e in map(evidence.__getitem__, inner)) else "step"
+        if "loader" in own and region.over == "loader":
+            return "step"
+        if loop[0] == "loop" and any(self.feeds(function, edge, loop) for edge in function.calls):
+            return "step"
+        if holds:
+            return "epoch"
+        counting = loop[0] == "while" or region.over in ("counter", "tensor", "data")
+        if counting and "model-call" in own and self.may_decode(function):
+            return "step"
+        return "step" if counting and "loader" in own else ""
+
+    def may_decode(self, function: FunctionFacts) -> bool:
+        """A layer loop in a model's ``forward`` is none; a loop in ``generate`` or outside of modules is."""
+        if sets_up(function):
+            return False
+        return not function.is_module or decodes(function)
