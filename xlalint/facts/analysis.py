@@ -76,7 +76,7 @@ def analyse_each(sources: Sequence[Source], assumptions: AssumptionsOf, options:
     part = Part(by_path, by_path, hints)
     index = part.lower()
     found = part.evaluate(index.called)
-    whole = Whole(by_path, [Index(index.called, dict(part.failed), index.imports)], [found])
+    whole = Whole(by_path, [Index(index.called, dict(part.failed), index.imports, index.xla)], [found])
     for source in sources:
         yield finish(source, whole.facts(source, assumptions(source.path)))
 

@@ -11,6 +11,7 @@ import msgspec
 
 from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.engine import Engine, function_key, is_without_grad
+from xlalint.facts.reach import reaches_xla
 from xlalint.facts.record import FunctionKey, RawEvent, Record
 from xlalint.facts.regions import FunctionFacts
 from xlalint.program import ir
@@ -31,6 +32,8 @@ class Index(msgspec.Struct, frozen=True):
     failed: dict[str, str]
     imports: dict[str, tuple[str, ...]]
     """File → dotted names that it imports."""
+    xla: dict[str, bool] = {}
+    """File that runs with torch_xla → whether those that it imports do, too."""
 
 
 class Evaluated(msgspec.Struct, frozen=True, array_like=True):
@@ -54,13 +57,17 @@ class Part:
     def lower(self) -> Index:
         called: set[str] = set()
         imports: dict[str, tuple[str, ...]] = {}
+        xla: dict[str, bool] = {}
         for path in self.own:
             module = self.lowered(path)
             if module is not None:
                 for function in module.everything:
                     called |= function.called
                 imports[path] = (*sorted(set(module.imports.values())), *module.star_imports)
-        return Index(frozenset(called), dict(self.failed), imports)
+                reaches = reaches_xla(module)
+                if reaches is not None:
+                    xla[path] = reaches
+        return Index(frozenset(called), dict(self.failed), imports, xla)
 
     def lowered(self, path: str) -> ir.ModuleIR | None:
         if path not in self.modules:

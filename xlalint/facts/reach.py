@@ -1,31 +1,48 @@
-"""Which files run with torch_xla: those that import it, and those that such a file imports."""
+"""Which files run with torch_xla: those that import it, and those that such a file imports.
+
+A library that serves several kinds of devices imports torch_xla behind a test, or in the functions that are for XLA
+alone. That tells nothing of its other files.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from xlalint.facts.evaluation import Index
+from xlalint.program import ir
 from xlalint.program.link import dotted_name, source_root
 from xlalint.sources.source import Source
 
+if TYPE_CHECKING:
+    from xlalint.facts.evaluation import Index
 
-def files_with_xla(indexes: Iterable[Index], by_path: dict[str, Source]) -> frozenset[str]:
+
+def reaches_xla(module: ir.ModuleIR) -> bool | None:
+    """None where the file says nothing of XLA; else whether what it imports runs with torch_xla as the file does."""
+    sure = [at_top for name, at_top in module.sure_imports.items() if is_xla(name)]
+    if sure:
+        return module.is_script or any(sure)
+    return False if module.is_script and any(map(is_xla, module.imports.values())) else None
+
+
+def files_with_xla(indexes: Sequence[Index], by_path: dict[str, Source]) -> frozenset[str]:
     imports = {path: names for index in indexes for path, names in index.imports.items()}
     by_name: dict[tuple[str, str], str] = {}
     for path in by_path:
         root = source_root(path)
         by_name[root, dotted_name(path, root)[0]] = path
-    reached = {path for path, names in imports.items() if any(is_xla(name) for name in names)}
-    pending = sorted(reached)
+    reached = {path for index in indexes for path in index.xla}
+    pending = sorted(path for index in indexes for path, spreads in index.xla.items() if spreads)
+    spreading = set(pending)
     while pending:
         path = pending.pop()
         root = source_root(path)
         for name in imports.get(path, ()):
             target = by_name.get((root, name)) or by_name.get((root, name.rpartition(".")[0]))
-            if target is not None and target not in reached:
-                reached.add(target)
+            if target is not None and target not in spreading:
+                spreading.add(target)
                 pending.append(target)
-    return frozenset(reached)
+    return frozenset(reached | spreading)
 
 
 def is_xla(name: str) -> bool:

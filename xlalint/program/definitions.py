@@ -54,6 +54,9 @@ class Scopes:
         self.stars: list[str] = []
         self.everything: list[ir.FunctionIR] = []
         self.is_script = False
+        self.conditions = 0
+        """How many branches and handlers of errors are open around this place."""
+        self.sure_imports: dict[str, bool] = {}
         self.muted = 0
         self.current: FunctionScope = FunctionScope(True)
 
@@ -168,6 +171,7 @@ class Scopes:
             tuple(self.stars),
             (body, *self.everything),
             self.is_script,
+            self.sure_imports,
         )
 
     def add_function(self, function: ir.FunctionIR) -> ir.Stmt | None:
@@ -271,6 +275,10 @@ class Scopes:
         self.is_script = True
 
     def import_(self, node: ast.Import | ast.ImportFrom) -> None:
+        if not self.conditions:
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+            at_top = self.current.is_module
+            self.sure_imports.update((name, at_top or self.sure_imports.get(name, False)) for name in names)
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.asname:

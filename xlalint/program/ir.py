@@ -426,3 +426,5 @@ class ModuleIR(msgspec.Struct, eq=False):
     """All functions and methods, nested ones and lambdas excluded."""
     is_script: bool
     """It has a ``__main__`` guard, or calls things at the top level."""
+    sure_imports: dict[str, bool]
+    """Dotted names of other packages that are imported without a condition → whether at the top level."""

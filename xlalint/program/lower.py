@@ -203,8 +203,12 @@ class Lowering:
     def if_(self, node: ast.If) -> ir.Stmt:
         if is_main_guard(node.test):
             self.scopes.note_main_guard()
+            return ir.If(self.expr(node.test), self.block(node.body), self.block(node.orelse), header(node, node.test))
         test = self.expr(node.test)
-        return ir.If(test, self.block(node.body), self.block(node.orelse), header(node, node.test))
+        self.scopes.conditions += 1
+        body, orelse = self.block(node.body), self.block(node.orelse)
+        self.scopes.conditions -= 1
+        return ir.If(test, body, orelse, header(node, node.test))
 
     def for_(self, node: ast.For | ast.AsyncFor) -> ir.Stmt:
         iterable = self.expr(node.iter)
@@ -230,11 +234,13 @@ class Lowering:
 
     def try_(self, node: Any) -> ir.Stmt:
         handlers = []
+        self.scopes.conditions += 1
         body = self.block(node.body)
         for handler in node.handlers:
             if handler.name:
                 self.scopes.bind_name(handler.name)
             handlers.append((handler.name, self.block(handler.body)))
+        self.scopes.conditions -= 1
         at = ir.pack(node.lineno, node.col_offset, node.lineno, node.col_offset + 3)
         return ir.Try(body, tuple(handlers), self.block(node.orelse), self.block(node.finalbody), at)
 
