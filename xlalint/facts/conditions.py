@@ -119,6 +119,10 @@ def evaluate_compare(frame: Frame, node: ir.Compare) -> d.Value:
     return result
 
 
+NEVER_EQUAL = frozenset({"str", "dtype", "device", "size", "object"})
+"""Types of values that no tensor is compared with element by element."""
+
+
 def settled_on_xla(node: ir.Expr, left: d.Value, operator: str, right: d.Value) -> bool | None:
     """``device.type == "cuda"`` of a device that is not known to be another than XLA."""
     if type(node) is not ir.Attribute or node.name != "type" or (type(left) is d.Host and left.known):
@@ -147,7 +151,7 @@ def compared(frame: Frame, node: ir.Compare, operator: str, a: d.Value, b: d.Val
     ta, tb = d.tensor_of(a), d.tensor_of(b)
     if ta is not None or tb is not None:
         other = b if ta is not None else a
-        if other is d.NONE or type(other) is d.Sequence or (type(other) is d.Host and other.type in ("str", "dtype")):
+        if other is d.NONE or type(other) is d.Sequence or (type(other) is d.Host and other.type in NEVER_EQUAL):
             return d.BOOL
         if ta is not None and tb is None and d.NONE in d.alternatives(other) and other is not b:
             return d.BOOL

@@ -59,14 +59,21 @@ def check_op(
     forward = row.costs_for(bound) if row.costs != "never" else False
     if forward:
         effect = EFFECTS.get(last, Effect.CPU_FALLBACK)
-        detail = " ".join(f"aten::{name}" for name in row.fallback)
+        detail = named(row.fallback, arguments, keywords)
         frame.emit(effect, node.at, value, row.name, operand, detail=detail)
         return
     if row.backward_costs == "never" or frame.no_grad or not any(t.grad for t in live):
         return
     if row.backward_costs_for(bound) and not (frame.by_signature and is_called(frame)):
-        detail = " ".join(f"aten::{name}" for name in row.backward_fallback)
+        detail = named(row.backward_fallback, arguments, keywords)
         frame.emit(Effect.CPU_FALLBACK, node.at, value, row.name, operand, detail=detail, backward_only=True)
+
+
+def named(ops: tuple[str, ...], arguments: list[d.Value], keywords: dict[str, d.Value]) -> str:
+    """The ``aten`` ops that fall back; where an op has many, those that the call's words (``mode="bicubic"``) name."""
+    words = [v.constant for v in [*arguments, *keywords.values()] if type(v) is d.Host and isinstance(v.constant, str)]
+    chosen = [name for name in ops if any(word in name for word in words)] or list(ops)
+    return " ".join(f"aten::{name}" for name in chosen[:3])
 
 
 def is_called(frame: Frame) -> bool:

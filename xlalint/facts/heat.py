@@ -81,7 +81,8 @@ class HeatMap(StepLoops):
                     continue
                 given = self.pace(key, edge.region)
                 mine = self.base[edge.callee]
-                if self.is_fixed(self.functions[edge.callee]) and not called_in_sight(given, mine):
+                callee = self.functions[edge.callee]
+                if (self.is_fixed(callee) or sets_up(callee)) and not called_in_sight(given, mine):
                     continue
                 if hotter(given, mine):
                     self.base[edge.callee] = given
