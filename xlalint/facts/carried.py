@@ -105,7 +105,6 @@ def check_carried(frame: Frame, node: ir.Assign, target: str, known: d.Tensor) -
             target,
             node.targets[0],
             certainty=1,
-            form="carried-name",
             varies=frame.loop_key(),
         )
 
@@ -121,7 +120,14 @@ def check_renamed(frame: Frame, node: ir.Assign, source: str, value: d.Value) ->
         return
     if derives(frame, source, target, loop[2]):
         frame.emit(
-            Effect.GRAPH_THROUGH_STEPS, node.at, known, target, node.targets[0], certainty=1, varies=frame.loop_key()
+            Effect.GRAPH_THROUGH_STEPS,
+            node.at,
+            known,
+            target,
+            node.targets[0],
+            certainty=1,
+            form="carried-name",
+            varies=frame.loop_key(),
         )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
+import msgspec
+
 from xlalint.facts import domain as d
 from xlalint.facts.events import Effect, Place
 from xlalint.facts.record import ROOT, CallEdge, FunctionKey, RawEvent, Record, Region, RegionKey, Sign
@@ -167,6 +169,13 @@ class Frame:
         surer = known is not None and known.certainty < event.certainty
         if known is None or (surer and (known.effect is event.effect or known.certainty == 0)):
             self.record.events[key] = event
+
+    def mark_form(self, node: ir.Expr | None, effect: Effect, form: str) -> None:
+        """What stands around a place that was just read tells which fix fits it."""
+        key = (span_of(node), "")
+        known = self.record.events.get(key)
+        if known is not None and known.effect is effect and not known.form:
+            self.record.events[key] = msgspec.structs.replace(known, form=form)
 
     def place(self) -> Place:
         env = self.environment

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
-
 from xlalint.facts import carried, conditions, engines, objects, operators, subscripts
 from xlalint.facts import domain as d
 from xlalint.facts.devices import in_place_of
@@ -83,9 +81,8 @@ def execute_augmented(frame: Frame, node: ir.Augmented) -> None:
 def accumulated(frame: Frame, node: ir.Augmented) -> d.Value:
     """The added value; a read that is the whole of it can stay on the device, and says so."""
     value = frame.evaluate(node.value)
-    known = frame.record.events.get((getattr(node.value, "at", 0), ""))
-    if known is not None and known.effect is Effect.SCALAR_READ and node.operator == "add" and not known.form:
-        frame.record.events[(known.at, "")] = msgspec.structs.replace(known, form="accumulated")
+    if node.operator == "add":
+        frame.mark_form(node.value, Effect.SCALAR_READ, "accumulated")
     return value
 
 

@@ -34,6 +34,8 @@ def call_method(
     handler = METHODS.get(name)
     if handler is not None:
         return handler(frame, tensor, name, arguments, keywords, node)
+    if name == "sum" and not arguments and not keywords:
+        frame.mark_form(receiver_node(node), Effect.BOOLEAN_INDEX, "summed")
     row = costs.row_of_method(name)
     if row is not None:
         costs.check_op(frame, row, [tensor, *arguments], keywords, node, method=True)
@@ -41,7 +43,7 @@ def call_method(
         # What was taken for a tensor is none.
         return d.UNKNOWN
     frame.pending()
-    varies = check_numbers(frame, name, arguments, keywords, node, tensor.live)
+    varies = check_numbers(frame, name, arguments, keywords, node, tensor.live, tensor.varies)
     result = reshaped(tensor, name, arguments, keywords) or torch_calls.result_of_call(
         name, tensor.but(optional=False), arguments, keywords
     )
