@@ -12,10 +12,14 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=text,
-            message=f"`{text.spelling}` reads the values of `{text.operand}` {how_often(text)}",
+            message=f"`{text.spelling}` reads the values of {what_is_shown(text)} {how_often(text)}",
             help="print its shape, or print the values every few steps, after the step boundary",
             fix=print_shape(text),
         )
+
+
+def what_is_shown(text: Event) -> str:
+    return f"`{text.operand}`" if text.operand else "a device tensor"
 
 
 def print_shape(text: Event) -> Edit | None:

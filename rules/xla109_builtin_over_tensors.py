@@ -14,10 +14,15 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=call,
-            message=f"`{call.spelling}` compares `{call.operand}` and reads each answer on the host {how_often(call)}",
+            message=f"`{call.spelling}` compares {what_is_compared(call)} and reads each answer on the host "
+            f"{how_often(call)}",
             help="use `torch.maximum`, `torch.minimum`, or `torch.stack(…)` with `.max()`, `.sort()` or `.any()`",
             fix=of_two(call),
         )
+
+
+def what_is_compared(call: Event) -> str:
+    return f"`{call.operand}`" if call.operand else "device tensors"
 
 
 def of_two(call: Event) -> Edit | None:

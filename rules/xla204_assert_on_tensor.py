@@ -12,6 +12,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=claim,
-            message=f"`{claim.spelling}` asserts on `{claim.operand}`, so the host waits for it {how_often(claim)}",
+            message=f"the assertion on `{claim.operand}` makes the host wait for its value {how_often(claim)}",
             help="assert shapes and types, collect the rest in a bool tensor, and look at it once in a while",
         )

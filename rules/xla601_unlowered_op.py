@@ -10,7 +10,7 @@ RULE = Rule(code="XLA601", name="unlowered-op", family="lowering", severity=Seve
 def check(facts: Facts) -> Iterator[Finding]:
     for op in facts.hot(Effect.CPU_FALLBACK):
         what = f"the backward pass of `{op.spelling}`" if op.backward_only else f"`{op.spelling}`"
-        by = f" ({op.detail})" if op.detail else ""
+        by = f" ({named(op.detail.split())})" if op.detail else ""
         yield Finding(
             rule=RULE,
             at=op,
@@ -18,3 +18,8 @@ def check(facts: Facts) -> Iterator[Finding]:
             f"{how_often(op)}",
             help="write it in ops that are lowered, or do it before the data goes to the device",
         )
+
+
+def named(ops: list[str]) -> str:
+    """Which of torch's ops they are; where many may be meant, the first tells enough."""
+    return " or ".join(ops) if len(ops) < 3 else f"{ops[0]} or one of {len(ops) - 1} like it"

@@ -17,7 +17,10 @@ EVALUATION_NAMES = ("val", "valid", "test", "eval", "dev", "predict", "infer")
 
 def check_loader(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> None:
     """A training loader that hands out a short last batch."""
-    if not name.endswith("DataLoader") or "**" in keywords:
+    if not name.endswith("DataLoader"):
+        return
+    frame.sign("makes-loader", node.at)
+    if "**" in keywords:
         return
     if "batch_sampler" in keywords:
         if batches_vary(keywords["batch_sampler"]):

@@ -76,7 +76,9 @@ def largest(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, n
         live = next((t for t in tensors if t.live), None)
         if live is not None:
             both = len(arguments) == 2 and len(tensors) == 2
-            frame.emit(Effect.BUILTIN_OVER_TENSORS, node.at, live, name, None, form="two-tensors" if both else "")
+            compared = node.arguments[arguments.index(live)] if len(arguments) == len(node.arguments) else None
+            form = "two-tensors" if both else ""
+            frame.emit(Effect.BUILTIN_OVER_TENSORS, node.at, live, name, compared, form=form)
         if tensors:
             return d.joins(arguments) if len(tensors) == len(arguments) else tensors[0].but(dtype=None)
         return d.joins(arguments) if all(type(v) is d.Host for v in arguments) else d.UNKNOWN

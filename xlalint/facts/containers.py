@@ -10,6 +10,7 @@ from xlalint.facts.lengths import largest_item, row_length
 from xlalint.facts.textual import logged, shown_tensor
 from xlalint.facts.training import LEVELS, READING_MAPS, READING_WRITERS, write
 from xlalint.facts.training import call_module_method as module_method
+from xlalint.facts.vocabulary import OPTIMIZER_NAMES
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 
@@ -272,7 +273,7 @@ def call_unknown_method(
         from xlalint.facts.torch_methods import new_factory
 
         return new_factory(frame, d.tensor(None, certainty=1), name, arguments, keywords, node)
-    if name in ("train", "eval") and not keywords and len(arguments) < 2 and text:
+    if name in ("train", "eval") and not keywords and len(arguments) < 2 and text and text not in OPTIMIZER_NAMES:
         frame.sign(f"mode-{name}", node.at)
         frame.emit(Effect.MODE_SWITCH, node.at, d.NONE, name, holder, certainty=1)
         return receiver

@@ -100,6 +100,9 @@ class HeatMap(StepLoops):
             return COLD
         if self.callers.get(function.key) or sets_up(function) or is_test(function):
             return COLD
+        if any(sign.kind == "makes-loader" for sign in function.signs):
+            # A loader outlives many steps.
+            return COLD
         if feeds(function):
             return Pace(Heat.STEP, assumed=True, host=True)
         if function.owner and function.name in SUMMING_UP:

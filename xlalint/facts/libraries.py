@@ -44,6 +44,9 @@ def note_external(frame: Frame, name: str, arguments: Arguments, keywords: Keywo
 
 
 def note_cuda(frame: Frame, node: ir.Call) -> None:
+    if type(node.function) is ir.Attribute and frame.function.owner and frame.function.name == node.function.name:
+        # A method that overrides it hands the call on.
+        return
     frame.emit(Effect.CUDA_HABIT, node.at, d.NONE, "raises", None, detail="raises without a GPU")
 
 

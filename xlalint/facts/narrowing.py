@@ -18,6 +18,8 @@ TYPES: dict[str, d.Value] = {
     "ndarray": d.NUMPY,
 }
 
+TENSOR_TESTS = frozenset({"is_tensor", "is_torch_tensor"})
+
 
 def narrow(frame: Frame, node: ir.Expr, outcome: bool) -> None:
     if type(node) is ir.Unary and node.operator == "not":
@@ -104,7 +106,7 @@ def narrow_call(frame: Frame, node: ir.Call, outcome: bool) -> None:
     if name == "isinstance" and len(node.arguments) == 2:
         names = type_names(node.arguments[1])
         frame.env[path] = is_one_of(frame, path, value, names) if outcome else is_none_of(value, names)
-    elif name == "is_tensor":
+    elif name in TENSOR_TESTS:
         if outcome:
             frame.env[path] = d.tensor_of(value) or d.tensor(certainty=1)
         else:

@@ -35,6 +35,8 @@ SIZES: dict[str, tuple[str, ...]] = {
 """Arguments (after the tensor, by position or name; ``*`` all) that become part of the graph's shape or constants.
 Measured: a new value of any of them is a new graph; a number in ``+ - * /``, ``clamp``, ``full``'s value is not."""
 
+RECUT = frozenset({"view", "reshape", "unflatten"})
+"""The ops that keep the number of elements."""
 FILLED = frozenset({"zeros", "ones", "empty", "full", "new_zeros", "new_ones", "new_empty", "new_full", "new", "pad"})
 """The ops that make a batch, or lengthen its rows, to be filled."""
 
@@ -56,8 +58,12 @@ def check_numbers(
     keywords: dict[str, d.Value],
     node: ir.Call,
     live: bool,
+    own: d.LoopKey | None = None,
 ) -> d.LoopKey | None:
-    """``arguments`` are those after the tensor. Gives the loop that changes the result's shape, if one does."""
+    """``arguments`` are those after the tensor. Gives the loop that changes the result's shape, if one does.
+
+    ``own`` is the loop that changes the tensor's own shape: what is only cut anew has to follow it.
+    """
     base = name[:-1] if name.endswith("_") and name[:-1] in BAKED else name
     if base not in BAKED:
         return None
@@ -69,7 +75,7 @@ def check_numbers(
     if base in FILLED and holds_longest(sized):
         frame.emit(Effect.PADDED_TO_LONGEST, node.at, d.NONE, base, None, certainty=1)
     baked = varying(chosen(BAKED.get(base, ()), arguments, keywords))
-    if baked is not None and live:
+    if baked is not None and live and not (base in RECUT and baked == own):
         frame.emit(Effect.BAKED_NUMBER, node.at, d.host("int", varies=baked), base, None, varies=baked)
     return varying(sized)
 

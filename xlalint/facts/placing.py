@@ -172,7 +172,9 @@ class Placing:
         if pace.loop is not None and not self.encloses(pace.loop, function, raw.region):
             key, region = pace.loop
             yield Step(self.shown(key[0]), span_of(region[1]), "the step loop")
-        for caller, edge in self.heat.chain(function.key):
+        # A step loop around the place itself needs no callers to make it hot.
+        own_loop = pace.loop is not None and pace.loop[0] == function.key
+        for caller, edge in () if own_loop else self.heat.chain(function.key):
             name = caller[1] if caller[1] != "<module>" else "the module"
             yield Step(self.shown(caller[0]), span_of(edge.at), f"{name} calls {function_name(edge.callee)}")
         if raw.origin and function.key[0] == own:

@@ -104,7 +104,7 @@ def call_op(frame: Frame, name: str, last: str, arguments: Arguments, keywords: 
         return of_unknown_operand(name, last, arguments, keywords)
     rest = arguments[1:]
     read_factor(frame, keywords, node)
-    varies = check_numbers(frame, last, rest, keywords, node, base.live)
+    varies = check_numbers(frame, last, rest, keywords, node, base.live, base.varies)
     if varies is not None and not base.live and last in RESIZING:
         frame.emit(Effect.VARYING_BATCH, node.at, base, last, first_argument(node), certainty=1)
     result = result_of_call(last, base, rest, keywords)
@@ -244,7 +244,7 @@ def einsum(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, no
 def several(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     base = d.tensor_of(arguments[0]) if arguments else None
     if last in ("split", "chunk", "tensor_split") and base is not None:
-        check_numbers(frame, last, arguments[1:], keywords, node, base.live)
+        check_numbers(frame, last, arguments[1:], keywords, node, base.live, base.varies)
     if base is None:
         return d.UNKNOWN
     dims = d.of_rank(base.rank) if last != "unbind" else d.of_rank(None if base.rank is None else base.rank - 1)

@@ -218,6 +218,9 @@ def call_module_method(
 ) -> d.Value | None:
     """Methods that every torch module has; None for others."""
     if name in ("train", "eval"):
+        if not keywords.keys() <= {"mode"} or len(arguments) > 1:
+            # That of a trainer, and no switch.
+            return d.UNKNOWN
         off = name == "train" and bool(arguments) and arguments[0] is d.FALSE
         mode = "eval" if name == "eval" or off else "train"
         frame.sign(f"mode-{mode}", node.at)
