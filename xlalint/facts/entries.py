@@ -49,7 +49,8 @@ def collates(function: FunctionFacts) -> bool:
 
 def decodes(function: FunctionFacts) -> bool:
     """A function that is there to make samples: for it, that is the work, and no evaluation of it."""
-    return function.name in DECODING or function.name.startswith("generate")
+    name = function.name.lstrip("_")
+    return name in DECODING or name.startswith("generate")
 
 
 def looks_like_evaluation(name: str) -> bool:

@@ -82,7 +82,9 @@ class HeatMap(StepLoops):
                 given = self.pace(key, edge.region)
                 mine = self.base[edge.callee]
                 callee = self.functions[edge.callee]
-                if (self.is_fixed(callee) or sets_up(callee)) and not called_in_sight(given, mine):
+                # A name that tells of setting up is overruled by a caller that is known to run in each step.
+                apart = self.is_fixed(callee) or (sets_up(callee) and given.assumed)
+                if apart and not called_in_sight(given, mine):
                     continue
                 if hotter(given, mine):
                     self.base[edge.callee] = given

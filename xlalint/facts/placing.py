@@ -9,6 +9,7 @@ import msgspec
 
 from xlalint.facts import steps
 from xlalint.facts.domain import LoopKey
+from xlalint.facts.entries import decodes
 from xlalint.facts.evaluation import Evaluated
 from xlalint.facts.events import Certainty, Effect, Event, Heat, Place, Span, Step
 from xlalint.facts.heat import HeatMap, Pace
@@ -144,7 +145,7 @@ class Placing:
         if not self.is_step_loop(raw.varies):
             return False
         if raw.effect is Effect.GRAPH_THROUGH_STEPS:
-            return pace.heat >= Heat.STEP and not pace.evaluation
+            return pace.heat >= Heat.STEP and not pace.evaluation and not decodes(function)
         return True
 
     def is_step_loop(self, key: LoopKey) -> bool:
