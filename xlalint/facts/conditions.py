@@ -28,7 +28,15 @@ def test(frame: Frame, node: ir.Expr, effect: Effect, subject: str, form: str = 
 
 def read_as_truth(value: d.Value) -> bool:
     known = d.tensor_of(value)
-    return known is not None and known.live and d.surely_tensor(value)
+    return known is not None and known.live and (d.surely_tensor(value) or is_flag(value))
+
+
+def is_flag(value: d.Value) -> bool:
+    """``done = False`` before the loop, and ``done = (ids == eos).all()`` in it."""
+    return all(
+        part is d.NONE or part is d.FALSE or part is d.TRUE or (type(part) is d.Tensor and part.dtype == "bool")
+        for part in d.alternatives(value)
+    )
 
 
 def tested_operand(node: ir.Expr) -> ir.Expr:
