@@ -208,9 +208,11 @@ def hotter(a: Pace, b: Pace) -> bool:
 def rank(pace: Pace) -> tuple[object, ...]:
     loop = pace.loop
     return (
-        pace.heat,
+        # A step loop in sight tells more than several times a step that is only assumed.
+        min(pace.heat, Heat.STEP),
         not pace.evaluation,
         not pace.assumed,
+        pace.heat,
         loop is not None,
         (loop[0], loop[1]) if loop is not None else (("", "", 0), ("", 0)),
         not pace.host,
