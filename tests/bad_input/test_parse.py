@@ -38,9 +38,22 @@ READABLE = {
     "a function calls itself": HEAD + "def f(x):\n    return f(f(x)).item()\nf(torch.ones(1))\n",
     "two functions call each other": HEAD + "def f(x): return g(x)\ndef g(x): return f(x)\nfor i in range(9): f(i)\n",
     "a name is itself": HEAD + "x = x\nx = (lambda: x)()\ny: y = y\n",
+    "class values in a circle": HEAD + "class A:\n    x = A.x\n    y = A().x\n    z: 'A.z' = A.z.q\nA().y.item()\n",
+    "a default that its own calls make": HEAD + "def f(a=X, b=f(), c=Y): return a\nX = f()\nX = f(X)\nY = [f(), X]\n",
+    "a default of a lambda in a circle": HEAD + "for x in f():\n    g = lambda a=x: a\n    x = g\ng()\n",
+    "annotations of nothing": HEAD + "def f(a: tuple[()], b: list[()], c: Optional[()] = None) -> dict[()]: return a\n",
     "a container holds itself": HEAD + "a = []\na.append(a)\nfor b in a: a = [a, b]\n",
     "star imports of itself": HEAD + "from strange import *\nfrom . import *\nfrom .... import x\n",
     "a line of a megabyte": HEAD + "x = [" + "1, " * 300_000 + "]\n",
+    "20,000 statements": HEAD + "x = torch.ones(1)\n" * 20_000,
+    "a class 1,000 deep": HEAD
+    + "class C0(torch.nn.Module):\n    def forward(self, x): return x.item()\n"
+    + "".join(f"class C{n}(C{n - 1}):\n    def forward(self, x): return super().forward(x)\n" for n in range(1, 1000))
+    + "C999()(torch.ones(1))\n",
+    "a chain of 2,000 functions": HEAD
+    + "def f0(x): return x\n"
+    + "".join(f"def f{n}(x): return f{n - 1}(x)\n" for n in range(1, 2000))
+    + "f1999(torch.ones(1))\n",
     "20,000 functions": HEAD + "".join(f"def f{n}(x): return x\n" for n in range(20_000)),
 }
 

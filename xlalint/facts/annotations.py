@@ -95,6 +95,8 @@ def subscripted(engine: Engine, node: ir.Subscript, path: str) -> d.Value | None
     base = node.value
     name = base.name if isinstance(base, (ir.Name, ir.Attribute)) else ""
     inner: list[ir.Expr] = list(node.index.elements) if isinstance(node.index, ir.Display) else [node.index]
+    if not inner:  # `tuple[()]`
+        return d.sequence(SEQUENCES[name], ()) if name in SEQUENCES else None
     if name == "Optional":
         value = annotated(engine, inner[0], path)
         return None if value is None else d.union((value, d.NONE))

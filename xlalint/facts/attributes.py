@@ -11,6 +11,8 @@ from xlalint.program import ir
 from xlalint.program.link import Program
 
 CALL_DEPTH_FOR_ATTRIBUTES = 2
+ONLY_CONSTANTS = -1
+"""The budget of attributes of a default or a class value: what it asks for must not lead back to it."""
 
 
 class Attributes(ABC):
@@ -123,6 +125,8 @@ class Attributes(ABC):
         return module.body if module is not None else None
 
     def class_value(self, frame: Frame, cls: ir.ClassIR, name: str) -> d.Value | None:
+        if frame.depth.attributes <= ONLY_CONSTANTS:
+            return None
         for base in self.program.mro(cls):
             if isinstance(base, ir.ClassIR):
                 value = self.class_level(base, name)

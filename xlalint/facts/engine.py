@@ -15,7 +15,7 @@ from xlalint.facts import objects
 from xlalint.facts.annotations import annotated
 from xlalint.facts.answers import Answer, Memo, answer_of
 from xlalint.facts.assumptions import Assumptions
-from xlalint.facts.attributes import CALL_DEPTH_FOR_ATTRIBUTES, Attributes
+from xlalint.facts.attributes import CALL_DEPTH_FOR_ATTRIBUTES, ONLY_CONSTANTS, Attributes
 from xlalint.facts.expressions import EXPRESSIONS
 from xlalint.facts.frame import CLEAN, Depth, Environment, Frame
 from xlalint.facts.parameters import bind_call, bind_signature, is_loader_name
@@ -195,10 +195,14 @@ class Engine(Attributes):
         return self._annotations[key]
 
     def default(self, node: ir.Expr, function: ir.FunctionIR) -> d.Value:
-        """The value of a parameter's default, evaluated at the top level of its file."""
+        """The value of a parameter's default, evaluated at the top level of its file.
+
+        Asked without a budget, so it may lead to nothing that could ask for it again: no calls, no class values,
+        and of the globals only those that one expression gives.
+        """
         known = self._defaults.get(node)
         if known is None:
-            frame = Frame(self, function, {}, None, Depth(1, 1))
+            frame = Frame(self, function, {}, None, Depth(0, ONLY_CONSTANTS))
             frame.quiet = 1
             known = self._defaults[node] = frame.evaluate(node)
         return known
@@ -250,6 +254,8 @@ class Engine(Attributes):
         module, name = symbol.module, symbol.name
         expressions = module.globals.get(name, ())
         depth = frame.depth
+        if depth.attributes == ONLY_CONSTANTS and len(expressions) == 1 and name not in module.reassigned:
+            return Frame(self, module.body, {}, None, Depth(0, ONLY_CONSTANTS - 1)).evaluate(expressions[0])
         if depth.attributes <= 0:
             depth.cut_attributes()
             return d.UNKNOWN
