@@ -18,11 +18,18 @@ from xlalint.program import ir
 from xlalint.program.link import Program, dotted_name, source_root
 from xlalint.program.lower import lower
 from xlalint.program.syntax import Unparsable
+from xlalint.sources.screen import imports_torch
 from xlalint.sources.source import Source
 
 RECURSION_LIMIT = 12_000
 MAX_IMPORTED = 2
 """Megabytes of a file that is read only because a linted one imports it."""
+
+
+COSTLY_NAMES = frozenset(
+    {"item", "cpu", "cuda", "tolist", "backward", "zero_grad", "mark_step", "breakpoint", "set_trace", "pad_sequence"}
+)
+"""Calls for which a file is read even if it imports no torch: a script may have it from a module of its own."""
 
 
 class Index(msgspec.Struct, frozen=True):
@@ -100,13 +107,20 @@ class Part:
     def evaluate_with(self, engine: Engine, tick: Callable[[], None] | None = None) -> list[Evaluated]:
         for path in self.own:
             module = self.lowered(path)
-            if module is None:
+            if module is None or not (engine.reveal or self.can_cost(path, module)):
                 continue
             for function in module.everything:
                 self.analyse(engine, function, path)
             if tick is not None:
                 tick()
         return [evaluated(engine.program, function, record) for function, record in engine.records.items()]
+
+    def can_cost(self, path: str, module: ir.ModuleIR) -> bool:
+        """Whether reading a file for its own sake may find something. One that imports nothing which hands tensors on,
+        and calls nothing that costs, is only read where others call it."""
+        if imports_torch(self.sources[path].text.encode(errors="replace")):
+            return True
+        return any(not function.called.isdisjoint(COSTLY_NAMES) for function in module.everything)
 
     def analyse(self, engine: Engine, function: ir.FunctionIR, path: str) -> None:
         try:
