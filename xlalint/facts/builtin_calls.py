@@ -124,7 +124,10 @@ def quantified(frame: Frame, name: str, arguments: Arguments, keywords: Keywords
 
 def ordered(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     value = arguments[-1] if name == "filter" and arguments else first(arguments)
-    element = value.element if type(value) is d.Sequence and "key" not in keywords else None
+    element = None
+    if "key" not in keywords:
+        element = value.element if type(value) is d.Sequence else None
+        element = objects.element_of(frame, value) if type(value) is d.Tensor and value.live else element
     compares = name != "filter" or (bool(arguments) and arguments[0] is d.NONE)
     if type(element) is d.Tensor and element.live and compares:
         frame.emit(Effect.BUILTIN_OVER_TENSORS, node.at, element, name, argument_node(node))

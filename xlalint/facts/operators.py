@@ -10,6 +10,7 @@ from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import is_marked, through
+from xlalint.facts.textual import read_by_text
 from xlalint.program import ir
 
 FOLDED: dict[str, Callable[[Any, Any], Any]] = {
@@ -32,15 +33,21 @@ def binary(frame: Frame, operator: str, left: d.Value, right: d.Value, node: ir.
         return result if sure(left, a, right) and sure(right, b, left) else d.union((result, d.INT))
     if type(left) is d.Host and type(right) is d.Host:
         return hosts(operator, left, right)
+    if type(left) is d.Host and left.type == "str" and operator == "mod":
+        return filled_in(frame, right, node)
     if type(left) is d.Sequence or type(right) is d.Sequence:
         return sequences(operator, left, right)
     if is_marked(left, d.LONGEST) and operator in ("add", "sub"):
         return left
     if d.ANY_HOST in (left, right):
         return d.UNKNOWN if d.UNKNOWN in (left, right) else d.ANY_HOST
-    if type(left) is d.Host and left.type == "str":
-        return d.STR
-    return d.UNKNOWN
+    return d.STR if type(left) is d.Host and left.type == "str" else d.UNKNOWN
+
+
+def filled_in(frame: Frame, values: d.Value, node: ir.Expr) -> d.Value:
+    """``"%s %.3f" % (a, b)``: one event, whatever many tensors it reads."""
+    read_by_text(frame, values, getattr(node, "at", 0), "%", getattr(node, "right", None))
+    return d.STR
 
 
 def sure(value: d.Value, known: d.Tensor | None, other: d.Value) -> bool:

@@ -321,7 +321,7 @@ def copies(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords:
 
 Method = Callable[[Frame, d.Tensor, str, Arguments, Keywords, ir.Call], d.Value]
 METHODS: dict[str, Method] = {
-    "item": item,
+    **dict.fromkeys(("item", "__float__", "__int__", "__bool__"), item),
     "tolist": tolist,
     "numpy": numpy,
     "__array__": numpy,
