@@ -11,7 +11,7 @@ pytest.importorskip("torch_xla")
 # The rows are read where the engine's test reads them.
 sys.path.append(str(Path(__file__).parents[1] / "knowledge"))
 
-from surface import Row, rows
+from surface import LINE, Row, rows
 
 from xlalint.device.experiment import Worker, measure
 
@@ -27,6 +27,7 @@ def test_a_row_reads_as_it_says(row: Row, worker: Worker) -> None:
     figures = measure(worker, row.program, steps=2)
     if row.reads == "raises":
         assert figures.failure is not None, figures
+        assert figures.failure.line == LINE, figures.failure
         return
     assert figures.failure is None, figures.failure
     reads = figures.per_step["reads"]
