@@ -45,7 +45,7 @@ READABLE = {
     "a container holds itself": HEAD + "a = []\na.append(a)\nfor b in a: a = [a, b]\n",
     "star imports of itself": HEAD + "from strange import *\nfrom . import *\nfrom .... import x\n",
     "a line of a megabyte": HEAD + "x = [" + "1, " * 300_000 + "]\n",
-    "20,000 statements": HEAD + "x = torch.ones(1)\n" * 20_000,
+    "50,000 statements": HEAD + "x = torch.ones(1)\n" * 50_000,
     "a class 1,000 deep": HEAD
     + "class C0(torch.nn.Module):\n    def forward(self, x): return x.item()\n"
     + "".join(f"class C{n}(C{n - 1}):\n    def forward(self, x): return super().forward(x)\n" for n in range(1, 1000))
@@ -62,6 +62,9 @@ TOO_DEEP_OR_READ = {
     "huge integer": HEAD + f"x = {'9' * 5000}\n",
     "5,000 parentheses": HEAD + "x = " + "(" * 5000 + "1" + ")" * 5000 + "\n",
     "a sum of 20,000 terms": HEAD + "x = " + " + ".join(["y"] * 20_000) + "\n",
+    "a sum of 300,000 terms": HEAD + "x = " + " + ".join(["y"] * 300_000) + "\n",
+    "a chain of 300,000 calls": HEAD + "x = y" + ".f()" * 300_000 + "\n",
+    "200,000 and": HEAD + "x = " + " and ".join(["y"] * 200_000) + "\n",
     "5,000 brackets": HEAD + "x = " + "[" * 5000 + "]" * 5000 + "\n",
     "a chain of 5,000 calls": HEAD + "x = y" + ".f()" * 5000 + "\n",
     "5,000 attributes": HEAD + "x = y" + ".a" * 5000 + "\n",
@@ -120,6 +123,9 @@ def test_what_is_too_deep_is_read_or_skipped_in_one_line(xlalint: Xlalint, text:
         ("def f[T](x: T) -> T:\n    return x\n", (3, 12)),
         ("try:\n    pass\nexcept* ValueError:\n    pass\n", (3, 11)),
         ("def f[T = int](x: T) -> T:\n    return x\n", (3, 13)),
+        ("try:\n    pass\nexcept ValueError, TypeError:\n    pass\n", (3, 14)),
+        ("x = 1\ny = t'{x}'\n", (3, 14)),
+        ("x = f'{\"a\" + f\"{'b'}\"}'\n", (3, 12)),
     ],
 )
 def test_syntax_of_a_newer_python_is_told_as_such(xlalint: Xlalint, text: str, since: tuple[int, int]) -> None:

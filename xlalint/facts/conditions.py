@@ -12,6 +12,9 @@ from xlalint.program import ir
 
 __all__ = ["evaluate_boolean", "evaluate_compare", "narrow", "test"]
 
+MOST_GUARDS = 100
+"""Conditions that an event is said to stand behind."""
+
 
 def test(frame: Frame, node: ir.Expr, effect: Effect, subject: str, form: str = "", at: int = 0) -> bool | None:
     """Evaluate a test; True or False where its outcome is known."""
@@ -69,7 +72,7 @@ def boolean(frame: Frame, node: ir.Boolean, effect: Effect | None, subject: str)
             values.append(value)
         if i < last:
             narrow(frame, operand, is_and)
-            if outcome is None:
+            if outcome is None and len(frame.guards) < MOST_GUARDS:
                 frame.guards = (*frame.guards, getattr(operand, "at", 0))
     frame.guards = guards
     frame.environment = before

@@ -12,6 +12,8 @@ REGISTERING = frozenset(
     {"register_buffer", "register_parameter", "add_state", "register_modules", "add_module", "register_module"}
 )
 """Methods that set attributes of ``self`` by call."""
+MOST_EXPRESSIONS = 100
+"""Values of a top-level variable that are kept: generated files bind one name ten thousand times."""
 
 
 class FunctionScope:
@@ -259,7 +261,9 @@ class Scopes:
             if annotation is None:
                 self.reassigned.add(name)
         else:
-            self.globals[name] = (*self.globals.get(name, ()), value)
+            known = self.globals.get(name, ())
+            if len(known) < MOST_EXPRESSIONS:
+                self.globals[name] = (*known, value)
 
     def declare_outer(self, names: list[str]) -> None:
         self.current.outer.update(names)

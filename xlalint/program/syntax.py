@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 import warnings
 from typing import Any
 
@@ -12,6 +13,11 @@ from xlalint.program import ir
 class Unparsable(Exception):
     """The text is not Python that this interpreter can read. One line, without the path."""
 
+
+SHALLOW = 100_000
+"""Characters in which nothing can be nested so deeply that Python 3.10 would crash."""
+DEEP_STACK = 1 << 29
+"""Bytes; they are only taken where they are used."""
 
 OPERATORS: dict[type, str] = {
     ast.Add: "add",
@@ -50,13 +56,38 @@ def parse(text: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(text)
+            return deep_parse(text) if sys.version_info < (3, 11) and len(text) > SHALLOW else ast.parse(text)
     except SyntaxError as error:
         raise Unparsable(syntax_message(error)) from None
     except (RecursionError, MemoryError):
         raise Unparsable("nested too deeply") from None
     except ValueError as error:
         raise Unparsable(str(error)) from None
+
+
+def deep_parse(text: str) -> ast.Module:
+    """Python 3.10 does not count how deep it makes the tree, and overflows the usual stack of 8 MB."""
+    import threading
+
+    found: list[ast.Module | BaseException] = []
+
+    def run() -> None:
+        try:
+            found.append(ast.parse(text))
+        except (SyntaxError, RecursionError, MemoryError, ValueError) as error:
+            found.append(error)
+
+    before = threading.stack_size(DEEP_STACK)
+    try:
+        thread = threading.Thread(target=run)
+        thread.start()
+    finally:
+        threading.stack_size(before)
+    thread.join()
+    (result,) = found
+    if isinstance(result, BaseException):
+        raise result
+    return result
 
 
 def syntax_message(error: SyntaxError) -> str:
@@ -74,7 +105,6 @@ def syntax_message(error: SyntaxError) -> str:
 def newer_syntax(error: SyntaxError) -> str | None:
     """The Python version whose syntax the failing line seems to use, if it is newer than the running one."""
     import re
-    import sys
 
     line = (error.text or "").strip()
     hints = (
