@@ -6,7 +6,6 @@ line breaks, comments, the kind of quotes and a trailing comma may change.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -33,6 +32,8 @@ def fingerprint(code: str, scope: str, statement: str, nth: int) -> str:
 
     ``scope`` is the qualified name of the function or class; ``statement`` is source text and need not be complete.
     """
+    import hashlib  # it loads OpenSSL, for nothing where there is no finding
+
     parts = (code, scope, *_tokens(statement), str(nth))
     return hashlib.blake2b("\x00".join(parts).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
