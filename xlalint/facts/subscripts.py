@@ -296,10 +296,11 @@ def index_by_tensor(
     form: str,
 ) -> None:
     if key.dtype in d.MASKS or (key.dtype is None and spelled_as_mask(item)):
-        if (value.live or key.live) and value.device != d.HOST:
+        # A mask on the host is counted there, without asking the device, and goes up as indices.
+        if key.live and value.device != d.HOST:
             effect = Effect.BOOLEAN_ASSIGN if store else Effect.BOOLEAN_INDEX
             frame.emit(effect, node.at, key, "mask", item, form=form)
-        state.masked = True
+        state.masked = state.masked or key.live or not value.live
         state.advanced = max(state.advanced or 0, 1)
         if key.rank is None:
             state.unclear = True
