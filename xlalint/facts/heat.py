@@ -6,7 +6,7 @@ optimizer's step, a boundary, ``backward()``, a loader that is iterated, a model
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -178,6 +178,22 @@ class HeatMap(StepLoops):
         if outer.heat >= Heat.STEP:
             return msgspec.structs.replace(outer, heat=Heat.INNER)
         return outer
+
+    def signs_of(self, loop: tuple[FunctionKey, RegionKey]) -> frozenset[str]:
+        return self.all_signs(self.functions[loop[0]], loop[1])
+
+    def loops_around(self, key: FunctionKey, region: RegionKey) -> Iterator[tuple[FunctionKey, RegionKey]]:
+        """The loops of epochs and steps around a place, innermost first: its function's own, then the callers'."""
+        seen: set[FunctionKey] = set()
+        while key not in seen:
+            seen.add(key)
+            function = self.functions[key]
+            while region in function.regions:
+                if self.loops[key].get(region):
+                    yield key, region
+                region = function.regions[region].parent
+            if key in self.via:
+                key, region = self.via[key][0], self.via[key][1].region
 
     def chain(self, key: FunctionKey) -> list[tuple[FunctionKey, CallEdge]]:
         """The calls from the step loop down to the function, outermost first."""

@@ -95,8 +95,7 @@ class Placing:
         if raw.effect is Effect.CUDA_HABIT and raw.subject == "silent-host" and not self.imports_xla:
             # A program that is only assumed to run on XLA is read with XLA's device in this place.
             return None
-        in_step = raw.effect is Effect.MODE_SWITCH and pace.heat >= Heat.AMORTISED
-        if in_step and not self.alternates(raw, function, pace):
+        if raw.effect is Effect.MODE_SWITCH and pace.heat >= Heat.EPOCH and not self.alternates(raw, function, pace):
             return None
         line, column, end_line, end_column = unpack(raw.at)
         return Event(
@@ -122,15 +121,17 @@ class Placing:
         )
 
     def alternates(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> bool:
-        """Whether the steps see both modes: setting the same one each time changes nothing."""
-        if pace.loop is None:
-            signs = self.heat.everything(function.key, 2)
-        else:
-            key, region = pace.loop
-            signs = self.heat.all_signs(self.heat.functions[key], region)
-        if raw.subject == "train":
-            return "mode-eval" in signs
-        return not signs.isdisjoint({"mode-train", "backward", "optimizer-step"})
+        """Whether the rounds see both modes: setting the same one each time changes nothing."""
+        if pace.loop is not None:
+            return self.is_other_mode_in(raw, self.heat.signs_of(pace.loop))
+        if pace.heat >= Heat.AMORTISED:
+            return self.is_other_mode_in(raw, self.heat.everything(function.key, 2))
+        loops = list(self.heat.loops_around(function.key, raw.region))
+        return not loops or any(self.is_other_mode_in(raw, self.heat.signs_of(loop)) for loop in loops)
+
+    def is_other_mode_in(self, raw: RawEvent, signs: frozenset[str]) -> bool:
+        other = {"mode-eval"} if raw.subject == "train" else {"mode-train", "backward", "optimizer-step"}
+        return not signs.isdisjoint(other)
 
     def certainty(self, raw: RawEvent, pace: Pace) -> Certainty:
         certainty = raw.certainty
