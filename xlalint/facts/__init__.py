@@ -5,7 +5,8 @@
   leaves).
 - Python: ``expressions``, ``operators``, ``conditions``, ``narrowing``, ``subscripts``, ``statements``, ``loops``,
   ``counters``, ``names``, ``mentions``, ``objects``, ``construction``, ``containers``, ``calls``, ``builtin_calls``.
-- Parameters: ``parameters`` (by call, by signature, by use), ``annotations``, ``promises`` (of frameworks).
+- Parameters: ``parameters`` (by call, by signature, by use), ``annotations``, ``promises`` (of frameworks),
+  ``given`` (whether any of them is data).
 - torch: ``torch_calls``, ``torch_factories``, ``torch_methods``, ``torch_modules``, ``shapes``, ``numbers``, ``costs``,
   ``restrictions``, ``vocabulary``.
 - Programs that train: ``training``, ``libraries``, ``engines``, ``devices``, ``residence``, ``bucketing``, ``lengths``,

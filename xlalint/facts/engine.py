@@ -18,9 +18,10 @@ from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.attributes import CALL_DEPTH_FOR_ATTRIBUTES, ONLY_CONSTANTS, Attributes
 from xlalint.facts.expressions import EXPRESSIONS
 from xlalint.facts.frame import CLEAN, Depth, Environment, Frame
+from xlalint.facts.given import is_given_no_data
 from xlalint.facts.parameters import bind_call, bind_signature, is_loader_name
 from xlalint.facts.printing import show
-from xlalint.facts.record import FunctionKey, Record
+from xlalint.facts.record import ROOT, FunctionKey, Record, Sign
 from xlalint.facts.statements import assign, execute
 from xlalint.facts.vocabulary import UNEVALUATED_DECORATORS
 from xlalint.knowledge.tables import frameworks
@@ -80,7 +81,10 @@ class Engine(Attributes):
         if seed is not None:
             environment[f"self.{seed[0]}"] = seed[1]
         no_grad = is_without_grad(function)
+        without_data = is_given_no_data(function, environment, receiver)
         answer = self.run(function, environment, receiver, Depth(calls, attributes), no_grad, by_signature=True)
+        if without_data:
+            self.records[function].signs[Sign("given-no-data", ROOT, 0)] = None
         self._answers.put(key, calls, attributes, answer)
         return answer
 

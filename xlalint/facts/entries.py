@@ -35,6 +35,13 @@ def sets_up(function: FunctionFacts) -> bool:
     return name.startswith(SETTING_UP) or name.rstrip("_") in FUSING or "checkpoint" in name or "onnx" in name
 
 
+def is_apart(function: FunctionFacts) -> bool:
+    """Whether a function that nothing calls seems to be no part of a step: it is given nothing that a step works on. A
+    module has ``forward`` for that, and its other methods may work on the weights; another object may hold data."""
+    given_none = any(sign.kind == "given-no-data" for sign in function.signs)
+    return given_none and (function.has_forward or not function.owner)
+
+
 def feeds(function: FunctionFacts) -> bool:
     """A method of a data set or of its sampler: it runs on the host, and what it handles lies there."""
     return any(base.startswith("torch.utils.data.") or base.endswith("Dataset") for base in function.bases)

@@ -155,10 +155,11 @@ def evaluated(program: Program, function: ir.FunctionIR, record: Record) -> Eval
     module = program.module(function.module)
     cls = program.owner(function)
     bases: tuple[str, ...] = ()
-    is_module = False
+    is_module = has_forward = False
     if cls is not None:
         bases = tuple(base if isinstance(base, str) else base.name for base in program.mro(cls))
         is_module = any(base.startswith("torch.nn") or base.endswith("Module") for base in bases)
+        has_forward = program.method(cls, "forward") is not None
     key: FunctionKey = function_key(function)
     facts = FunctionFacts(
         key,
@@ -166,6 +167,7 @@ def evaluated(program: Program, function: ir.FunctionIR, record: Record) -> Eval
         function.owner,
         bases,
         is_module,
+        is_module and has_forward,
         module.is_script if module is not None else False,
         record.regions,
         tuple(record.signs),

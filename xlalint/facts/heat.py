@@ -16,6 +16,7 @@ from xlalint.facts.entries import (
     collates,
     decodes,
     feeds,
+    is_apart,
     is_test,
     looks_like_evaluation,
     sets_up,
@@ -111,6 +112,8 @@ class HeatMap(StepLoops):
             return Pace(Heat.EPOCH, assumed=True, evaluation=True)
         if function.in_script or function.key in self.contains:
             return COLD if not (self.performs[function.key] & STRONG) else Pace(Heat.STEP, assumed=True)
+        if is_apart(function):
+            return COLD
         return Pace(Heat.STEP, assumed=True, evaluation=looks_like_evaluation(function.name))
 
     def is_fixed(self, function: FunctionFacts) -> bool:

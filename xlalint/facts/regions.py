@@ -16,6 +16,7 @@ class FunctionFacts(msgspec.Struct, frozen=True, array_like=True):
     owner: str
     bases: tuple[str, ...]
     is_module: bool
+    has_forward: bool
     in_script: bool
     regions: dict[RegionKey, Region]
     signs: tuple[Sign, ...]
