@@ -20,6 +20,7 @@ from xlalint.sources.source import Source
 
 SHORT = 60
 FEW = "few values"
+CONVERSIONS = frozenset({Effect.COPY_TO_HOST, Effect.VALUES_TO_LIST})
 CARRIED = frozenset({Effect.GROWING, Effect.GRAPH_THROUGH_STEPS, Effect.BAKED_NUMBER})
 
 
@@ -107,7 +108,7 @@ class Placing:
             operand=self.text.of(raw.operand) if raw.operand else "",
             value=raw.value,
             heat=pace.heat,
-            certainty=self.certainty(raw, pace),
+            certainty=self.certainty(raw, function, pace),
             place=raw.place if pace.loop is not None else Place.UNKNOWN,
             loop=self.loop_text(pace),
             evaluation=pace.evaluation,
@@ -133,11 +134,16 @@ class Placing:
         other = {"mode-eval"} if raw.subject == "train" else {"mode-train", "backward", "optimizer-step"}
         return not signs.isdisjoint(other)
 
-    def certainty(self, raw: RawEvent, pace: Pace) -> Certainty:
-        certainty = raw.certainty
-        if pace.assumed:
-            certainty = min(certainty, 1)
-        return Certainty(certainty)
+    def certainty(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> Certainty:
+        if not pace.assumed:
+            return Certainty(raw.certainty)
+        return min(Certainty(raw.certainty), Certainty.POSSIBLE if self.converts(raw, function) else Certainty.LIKELY)
+
+    def converts(self, raw: RawEvent, function: FunctionFacts) -> bool:
+        """Whether a function that nothing calls takes to the host what it was given: it is there for that, and who
+        calls it decides how often. A method may be a meter's, which is called in each step."""
+        called = function.owner or function.key in self.heat.via
+        return not called and raw.effect in CONVERSIONS and not raw.origin and self.text.of(raw.operand).isidentifier()
 
     def is_carried(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> bool:
         """Whether the loop that makes a number or a tensor change is a step loop."""
