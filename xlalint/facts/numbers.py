@@ -37,6 +37,9 @@ Measured: a new value of any of them is a new graph; a number in ``+ - * /``, ``
 
 RECUT = frozenset({"view", "reshape", "unflatten"})
 """The ops that keep the number of elements."""
+LISTED = frozenset({"split"})
+"""The ops that are given a list of sizes as often as one. Measured: a tensor of several sizes raises there, so what is
+only taken for a tensor, and has no known rank, is a list."""
 FILLED = frozenset({"zeros", "ones", "empty", "full", "new_zeros", "new_ones", "new_empty", "new_full", "new", "pad"})
 """The ops that make a batch, or lengthen its rows, to be filled."""
 
@@ -69,7 +72,7 @@ def check_numbers(
         return None
     sized = chosen(SIZES.get(base, ()), arguments, keywords)
     for value in sized:
-        if reads_as_size(value):
+        if reads_as_size(value) and not (base in LISTED and may_be_several(value)):
             frame.emit(Effect.TENSOR_AS_NUMBER, node.at, tensor_within(value), f"size of {base}", None)
             return None
     if base in FILLED and holds_longest(sized):
@@ -108,6 +111,10 @@ def reads_as_size(value: d.Value) -> bool:
     if known is None or not d.surely_tensor(value):
         return False
     return known.device == d.XLA or (known.live and known.certainty > 0)
+
+
+def may_be_several(value: d.Value) -> bool:
+    return type(value) is not d.Sequence and any(type(p) is d.Tensor and p.rank is None for p in d.alternatives(value))
 
 
 def reads_on_device(value: d.Value) -> bool:

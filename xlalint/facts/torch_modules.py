@@ -6,6 +6,7 @@ from xlalint.facts import costs
 from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
+from xlalint.facts.given import holds_none
 from xlalint.knowledge.conditions import parse
 from xlalint.knowledge.ops import OpRow
 from xlalint.program import ir
@@ -81,6 +82,8 @@ def settled(row: OpRow, kind: str, condition: str) -> bool:
 
 def call_module(frame: Frame, module: d.Module, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     last = module.name.rpartition(".")[2]
+    if last == "?" and is_method(node.function) and all(map(holds_none, (*arguments, *keywords.values()))):
+        return d.UNKNOWN
     given = arguments[0] if arguments else keywords.get("input", d.UNKNOWN)
     known = d.tensor_of(given)
     frame.pending()
@@ -115,6 +118,11 @@ def call_module(frame: Frame, module: d.Module, arguments: Arguments, keywords: 
         return call_wrapped(frame, module, arguments, keywords, node)
     rank = known.rank if known is not None and last not in ("Flatten", "Unflatten", "Fold", "Unfold") else None
     return d.tensor(dtype="float", dims=d.of_rank(rank), varies=known.varies if known else None)
+
+
+def is_method(function: ir.Expr) -> bool:
+    """``model.name(…)`` may be a part of the model that is called, or a method; ``self.model(…)`` is a model."""
+    return type(function) is ir.Attribute and not (type(function.value) is ir.Name and function.value.name == "self")
 
 
 def call_wrapped(frame: Frame, module: d.Module, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
