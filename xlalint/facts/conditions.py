@@ -80,21 +80,30 @@ def boolean(frame: Frame, node: ir.Boolean, effect: Effect | None, subject: str)
 
 
 def operand_value(frame: Frame, operand: ir.Expr, effect: Effect | None, subject: str, node: ir.Boolean) -> d.Value:
+    """``subject`` is empty where the whole is only a value, and no test."""
     if type(operand) is ir.Boolean:
         return boolean(frame, operand, effect, subject)
+    if subject and type(operand) is ir.Unary and operand.operator == "not":
+        outcome = d.truth(operand_value(frame, operand.operand, effect, subject, node))
+        return d.BOOL if outcome is None else d.constant(not outcome)
     value = frame.evaluate(operand)
     if effect is not None and read_as_truth(value):
         boolean_operand = effect is Effect.BOOLEAN_OPERATOR
-        form = "two-bool-tensors" if boolean_operand and len(node.values) == 2 and is_bool(value) else ""
         frame.emit(
             effect,
             getattr(operand, "at", 0),
             value,
             node.operator if boolean_operand else subject,
             tested_operand(operand),
-            form=form,
+            form=operand_form(operand, value, subject, node) if boolean_operand else "",
         )
     return value
+
+
+def operand_form(operand: ir.Expr, value: d.Value, subject: str, node: ir.Boolean) -> str:
+    if len(node.values) == 2 and operand is node.values[0] and is_bool(value):
+        return "two-bool-tensors"
+    return "in-test" if subject else ""
 
 
 def is_bool(value: d.Value) -> bool:
