@@ -6,28 +6,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from diagnosed import diagnostic
 
 from xlalint.cli.check import Output, exit_code
-from xlalint.facts.events import Certainty, Heat
 from xlalint.findings.configuration import Configurations
-from xlalint.findings.model import Diagnostic, Mode, Position, Report, Severity, Skipped
+from xlalint.findings.model import Diagnostic, Report, Severity, Skipped
 
-FOUND = Diagnostic(
-    path="x.py",
-    at=Position(1, 1, 1, 2),
-    code="XLA101",
-    name="scalar-read-in-step",
-    family="host-transfer",
-    severity=Severity.WARNING,
-    certainty=Certainty.LIKELY,
-    heat=Heat.STEP,
-    modes=(Mode.LAZY,),
-    message="",
-    help="",
-    why=(),
-    fix=None,
-    fingerprint="0",
-)
+FOUND = diagnostic()
 OUTPUT = Output("text", None, "auto", False, False, False, False, False, False)
 
 

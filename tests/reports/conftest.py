@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import msgspec
 import pytest
+from diagnosed import diagnostic
 
 from xlalint.facts.events import Certainty, Heat
 from xlalint.findings.fingerprint import fingerprint
 from xlalint.findings.model import (
-    Diagnostic,
     Fix,
     Mode,
     Position,
@@ -69,15 +69,9 @@ FIX = Fix(
     edits=(TextEdit(at=Position(12, 23, 12, 27), content="detach"),),
 )
 
-SCALAR_READ = Diagnostic(
+SCALAR_READ = diagnostic(
     path="src/train.py",
     at=Position(12, 18, 12, 29),
-    code="XLA101",
-    name="scalar-read-in-step",
-    family="host-transfer",
-    severity=Severity.WARNING,
-    certainty=Certainty.LIKELY,
-    heat=Heat.STEP,
     modes=(Mode.LAZY, Mode.DYNAMO),
     message="`loss.item()` makes the host wait for the device in every step of the loop over `loader`",
     help="keep it on the device, and read it every few steps after the boundary",
@@ -102,7 +96,7 @@ PRINTED = msgspec.structs.replace(
     suppressed="# xlalint: ignore[XLA106] looked at by hand",
 )
 
-BOOLEAN_INDEX = Diagnostic(
+BOOLEAN_INDEX = diagnostic(
     path="src/modèle 1.py",
     at=Position(3, 4, 3, 11),
     code="XLA302",
@@ -111,11 +105,9 @@ BOOLEAN_INDEX = Diagnostic(
     severity=Severity.ERROR,
     certainty=Certainty.POSSIBLE,
     heat=Heat.INNER,
-    modes=(Mode.LAZY,),
     message="`x[mask]` has as many rows as `mask` has true values: 100% of the steps compile anew",
     help="keep the shape: `torch.where(mask, x, 0)`",
     why=(Reason("src/modèle 1.py", 1, 22, "`mask` is compared: [a bool tensor]"),),
-    fix=None,
     fingerprint=fingerprint("XLA302", "Model.forward", "kept = torch.cat([x[mask], self.名前])", 0),
 )
 
@@ -173,8 +165,8 @@ def one_finding() -> Callable[..., tuple[Report, ReportContext]]:
 
     def make(text: str, at: Position, **changes: object) -> tuple[Report, ReportContext]:
         plain: dict[str, object] = {"path": "a.py", "why": (), "fix": None, "message": "read", "help": ""}
-        diagnostic = msgspec.structs.replace(SCALAR_READ, at=at, **{**plain, **changes})
-        report = Report(diagnostics=(diagnostic,), skipped=(), files=1, seconds=0.0)
+        found = msgspec.structs.replace(SCALAR_READ, at=at, **{**plain, **changes})
+        report = Report(diagnostics=(found,), skipped=(), files=1, seconds=0.0)
         return report, ReportContext(version="0.1.0", sources=lambda path: text.split("\n"))
 
     return make
