@@ -42,7 +42,7 @@ warning: XLA101 scalar-read-in-step: `loss.item()` makes the host wait for the d
    = note: src/train.py:9: `loss` is what `criterion(...)` returns: a device tensor
    = note: src/train.py:7: the loop over `loader` is a step loop
    = help: keep it on the device, and read it every few steps after the boundary
-   = fix: add up on the device (unsafe: read it before you keep it)
+   = suggestion: add up on the device (unsafe: it may change what the program does)
 
 Found 1 error, 1 warning and 1 note in 2 files (12 files checked, 1 skipped).
 """  # noqa: E501

@@ -53,8 +53,8 @@ def _remarks(diagnostic: Diagnostic) -> Iterator[tuple[str, Style, str]]:
     if diagnostic.help:
         yield "help", Style.HELP, diagnostic.help
     if diagnostic.fix is not None:
-        caution = " (unsafe: read it before you keep it)" if diagnostic.fix.safety is Safety.UNSAFE else ""
-        yield "fix", Style.HELP, diagnostic.fix.title + caution
+        caution = " (unsafe: it may change what the program does)" if diagnostic.fix.safety is Safety.UNSAFE else ""
+        yield "suggestion", Style.HELP, diagnostic.fix.title + caution
     if diagnostic.suppressed is not None:
         yield "note", Style.NOTE, f"suppressed by `{diagnostic.suppressed}`"
 
