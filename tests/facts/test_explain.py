@@ -100,6 +100,12 @@ def test_an_assumption_is_told_as_one() -> None:
     assert "in every step: an assumption, for no caller is in sight (in `f`)" in told
 
 
+def test_an_assumption_of_a_caller_names_the_caller() -> None:
+    text = "import torch\n\n\ndef f(x: torch.Tensor):\n    return x.item()\n\n\ndef g(x: torch.Tensor):\n    f(x)\n"
+    told = explained(text, "x.item()")
+    assert "in every step: an assumption, for no caller of g is in sight (in `f`)" in told
+
+
 def test_what_is_only_possible_tells_how_it_is_shown() -> None:
     text = "import torch\n\n\ndef f(x: torch.Tensor, state):\n    return x + state.history.value.item()\n"
     assert any("`--min-certainty possible`" in row for row in explained(text, "history"))

@@ -14,6 +14,7 @@ from xlalint.findings.check import Judge, RuleError, Tools, check_file
 from xlalint.findings.model import Diagnostic, Edit, Finding, Fix, Position, Safety, Severity, TextEdit
 from xlalint.findings.registry import Loaded
 from xlalint.findings.settings import Configuration
+from xlalint.findings.wording import how_often
 from xlalint.sources.source import Source
 
 TEXT = """\
@@ -111,6 +112,19 @@ def test_why_holds_the_chain_the_guards_and_the_assumption() -> None:
     ]
     assert "only where `x is not None`" in found.why[2].text
     assert "assumption" in found.why[3].text
+
+
+def test_an_assumption_of_a_caller_names_the_caller() -> None:
+    chain = (Step("x.py", Span(2, 4, 2, 8), "Net.fit calls train"),)
+    (found,) = check(facts(event(3, 13, why=chain, assumed_hot=True, assumed_of="Net.fit")))
+    assert found.why[1].text == "no caller of Net.fit is in sight: that it runs in each step is an assumption"
+
+
+def test_how_often_says_of_whom_it_is_assumed() -> None:
+    own = how_often(event(1, 1, loop="", assumed_hot=True))
+    above = how_often(event(1, 1, loop="", assumed_hot=True, assumed_of="Net.fit"))
+    assert own.endswith("as is assumed of a public function that nothing here calls")
+    assert above.endswith("as is assumed of `Net.fit`, which leads here and which nothing here calls")
 
 
 class ThirdLineOnly:

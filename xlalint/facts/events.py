@@ -129,7 +129,8 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     loop: str
     evaluation: bool
     assumed_hot: bool
-    """No caller is in sight: that this runs in each step is an assumption."""
+    """That this runs in each step is an assumption: no caller is in sight of the function it stands in, or of
+    ``assumed_of``, which leads here."""
     guards: tuple[str, ...]
     why: tuple[Step, ...]
     detail: str
@@ -138,6 +139,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     backward_only: bool
     uses_xla: bool
     """torch_xla is used by the file, an importer or its entry point, or the configuration says so."""
+    assumed_of: str = ""
 
 
 class Facts:

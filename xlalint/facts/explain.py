@@ -86,10 +86,10 @@ class Explanation:
     def places(self) -> Iterator[str]:
         for key, region in sorted(self.watch.regions):
             pace = self.heat.pace(key, region)
-            yield f"{self.often(pace)} (in `{key[1]}`)"
+            yield f"{self.often(key, pace)} (in `{key[1]}`)"
             yield from (f"  {text}" for text in self.reasons(key, region, pace))
 
-    def often(self, pace: Pace) -> str:
+    def often(self, key: FunctionKey, pace: Pace) -> str:
         text = OFTEN[pace.heat]
         if pace.loop is not None:
             text += f", by {self.placing.loop_text(pace)}"
@@ -97,7 +97,10 @@ class Explanation:
             text += ", in evaluation"
         if pace.host:
             text += ", on the host"
-        return f"{text}: an assumption, for no caller is in sight" if pace.assumed else text
+        if not pace.assumed:
+            return text
+        above = self.heat.assumed_of(key)
+        return f"{text}: an assumption, for no caller{f' of {above}' if above else ''} is in sight"
 
     def reasons(self, key: FunctionKey, region: RegionKey, pace: Pace) -> Iterator[str]:
         for kind, at in self.around(self.heat.functions[key], region):

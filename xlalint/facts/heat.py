@@ -182,6 +182,12 @@ class HeatMap(StepLoops):
             return msgspec.structs.replace(outer, heat=Heat.INNER)
         return outer
 
+    def assumed_of(self, key: FunctionKey) -> str:
+        """The function at the top of the calls that lead to this one, and of which its heat is assumed; empty where it
+        is this one."""
+        chain = self.chain(key)
+        return chain[0][0][1] if chain else ""
+
     def signs_of(self, loop: tuple[FunctionKey, RegionKey]) -> frozenset[str]:
         return self.all_signs(self.functions[loop[0]], loop[1])
 

@@ -119,6 +119,7 @@ class Placing:
             form=raw.form,
             backward_only=raw.backward_only,
             uses_xla=self.uses_xla,
+            assumed_of=self.heat.assumed_of(function.key) if pace.assumed else "",
         )
 
     def alternates(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> bool:

@@ -177,7 +177,10 @@ class _Draft:
         here = (self.source.path, at.line, at.column)
         for guard in event.guards:
             yield Reason(*here, f"only where `{guard}`")
-        if event.assumed_hot:
+        if event.assumed_of:
+            text = f"no caller of {event.assumed_of} is in sight: that it runs in each step is an assumption"
+            yield Reason(*here, text)
+        elif event.assumed_hot:
             yield Reason(*here, "no caller is in sight: that this runs in each step is an assumption")
 
     def also(self, placed: _Placed) -> Iterator[Reason]:

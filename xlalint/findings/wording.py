@@ -19,6 +19,8 @@ def how_often(event: Event) -> str:
 
 
 def _without_a_loop(event: Event) -> str:
+    if event.assumed_of:
+        return f"in each step, as is assumed of `{event.assumed_of}`, which leads here and which nothing here calls"
     if event.assumed_hot:
         return "in each step, as is assumed of a public function that nothing here calls"
     return {
