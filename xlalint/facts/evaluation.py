@@ -32,6 +32,10 @@ COSTLY_NAMES = frozenset(
 """Calls for which a file is read even if it imports no torch: a script may have it from a module of its own."""
 
 
+CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
+"""Methods whose calls name the class."""
+
+
 class Index(msgspec.Struct, frozen=True):
     """What a process tells the others of the files that it lowered."""
 
@@ -156,10 +160,12 @@ def evaluated(program: Program, function: ir.FunctionIR, record: Record) -> Eval
     cls = program.owner(function)
     bases: tuple[str, ...] = ()
     is_module = has_forward = False
+    overrides: tuple[FunctionKey, ...] = ()
     if cls is not None:
         bases = tuple(base if isinstance(base, str) else base.name for base in program.mro(cls))
         is_module = any(base.startswith("torch.nn") or base.endswith("Module") for base in bases)
         has_forward = program.method(cls, "forward") is not None
+        overrides = overridden(program, cls, function)
     key: FunctionKey = function_key(function)
     facts = FunctionFacts(
         key,
@@ -168,6 +174,7 @@ def evaluated(program: Program, function: ir.FunctionIR, record: Record) -> Eval
         bases,
         is_module,
         is_module and has_forward,
+        overrides,
         module.is_script if module is not None else False,
         record.regions,
         tuple(record.signs),
@@ -176,6 +183,15 @@ def evaluated(program: Program, function: ir.FunctionIR, record: Record) -> Eval
         is_without_grad(function),
     )
     return Evaluated(facts, tuple(record.events.values()))
+
+
+def overridden(program: Program, cls: ir.ClassIR, function: ir.FunctionIR) -> tuple[FunctionKey, ...]:
+    """The methods of the program's classes that a method stands in for."""
+    if cls.methods.get(function.name) is not function or function.name in CONSTRUCTORS:
+        return ()
+    bases = [base for base in program.mro(cls) if isinstance(base, ir.ClassIR) and base is not cls]
+    found = [base.methods.get(function.name) for base in bases]
+    return tuple(function_key(method) for method in found if method is not None)
 
 
 def merge(parts: Iterable[list[Evaluated]]) -> dict[FunctionKey, Evaluated]:

@@ -75,22 +75,25 @@ class HeatMap(StepLoops):
             self.base[key] = self.placed(function)
         pending = sorted(self.functions)
         while pending:
-            key = pending.pop()
-            function = self.functions[key]
-            for edge in sorted(function.calls, key=lambda e: (e.at, e.callee)):
-                if edge.callee == key or edge.callee not in self.functions:
-                    continue
-                given = self.pace(key, edge.region)
-                mine = self.base[edge.callee]
-                callee = self.functions[edge.callee]
-                # A name that tells of setting up is overruled by a caller that is known to run in each step.
-                apart = self.is_fixed(callee) or (sets_up(callee) and given.assumed)
-                if apart and not called_in_sight(given, mine):
-                    continue
-                if hotter(given, mine):
-                    self.base[edge.callee] = given
-                    self.via[edge.callee] = (key, edge)
-                    pending.append(edge.callee)
+            pending += self.hand_on(pending.pop())
+
+    def hand_on(self, key: FunctionKey) -> Iterator[FunctionKey]:
+        """A function's heat to what it calls; gives what became hotter."""
+        for edge, stands_in in self.leads_to(self.functions[key]):
+            given = self.pace(key, edge.region)
+            if stands_in and given.assumed:
+                # One assumption is as good as another, and the method's own tells more.
+                continue
+            mine = self.base[edge.callee]
+            callee = self.functions[edge.callee]
+            # A name that tells of setting up is overruled by a caller that is known to run in each step.
+            apart = self.is_fixed(callee) or (sets_up(callee) and given.assumed)
+            if apart and not called_in_sight(given, mine):
+                continue
+            if hotter(given, mine):
+                self.base[edge.callee] = given
+                self.via[edge.callee] = (key, edge)
+                yield edge.callee
 
     def placed(self, function: FunctionFacts) -> Pace:
         """The heat that a function's name and place suggest."""
@@ -101,7 +104,8 @@ class HeatMap(StepLoops):
             return Pace(heat, None, "evaluation" in words, False, "host" in words)
         if function.name == "<module>":
             return COLD
-        if self.callers.get(function.key) or sets_up(function) or is_test(function):
+        called = self.callers.get(function.key) or self.is_called_beside_steps(function)
+        if called or sets_up(function) or is_test(function):
             return COLD
         if any(sign.kind == "makes-loader" for sign in function.signs):
             # A loader outlives many steps.

@@ -9,7 +9,8 @@ from xlalint.program.ir import unpack
 
 
 class FunctionFacts(msgspec.Struct, frozen=True, array_like=True):
-    """One function as the fixpoint sees it. ``bases`` are the names of its class and the class's bases."""
+    """One function as the fixpoint sees it. ``bases`` are the names of its class and the class's bases,
+    ``overrides`` the methods of the bases that it stands in for."""
 
     key: FunctionKey
     name: str
@@ -17,6 +18,7 @@ class FunctionFacts(msgspec.Struct, frozen=True, array_like=True):
     bases: tuple[str, ...]
     is_module: bool
     has_forward: bool
+    overrides: tuple[FunctionKey, ...]
     in_script: bool
     regions: dict[RegionKey, Region]
     signs: tuple[Sign, ...]

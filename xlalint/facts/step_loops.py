@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from xlalint.facts.entries import decodes, sets_up
 from xlalint.facts.record import CallEdge, FunctionKey, RegionKey
@@ -27,6 +27,7 @@ class StepLoops:
             for edge in sorted(function.calls, key=lambda e: (e.at, e.callee)):
                 if edge.callee in self.functions and edge.callee != function.key:
                     self.callers.setdefault(edge.callee, []).append((function.key, edge))
+        self.stand_ins = self.find_stand_ins()
         self.with_device_loader = frozenset(
             f.key[0] for f in self.functions.values() if any(s.kind == "makes-device-loader" for s in f.signs)
         )
@@ -39,6 +40,40 @@ class StepLoops:
             for loop, kind in loops.items()
             if kind == "step"
         }
+
+    def find_stand_ins(self) -> dict[FunctionKey, list[FunctionKey]]:
+        """Methods that only calls of what they override lead to, by the overridden method."""
+        found: dict[FunctionKey, list[FunctionKey]] = {}
+        for key, function in self.functions.items():
+            if function.overrides and not self.is_called(key):
+                for base in function.overrides:
+                    found.setdefault(base, []).append(key)
+        return found
+
+    def leads_to(self, function: FunctionFacts) -> Iterator[tuple[CallEdge, bool]]:
+        """The calls of other functions of the program, and whether that is what stands in for what is called: the call
+        of a method may be one of what overrides it, but where that itself hands on to what it overrides."""
+        for edge in sorted(function.calls, key=lambda e: (e.at, e.callee)):
+            if edge.callee == function.key or edge.callee not in self.functions:
+                continue
+            yield edge, False
+            if self.functions[edge.callee].name != function.name:
+                for callee in self.stand_ins.get(edge.callee, ()):
+                    yield CallEdge(callee, edge.region, edge.at), True
+
+    def is_called(self, key: FunctionKey) -> bool:
+        return any(True for _ in self.callers_but_overriders(key))
+
+    def callers_but_overriders(self, key: FunctionKey) -> Iterator[FunctionKey]:
+        """What calls a method, but for what overrides it and hands on."""
+        name = self.functions[key].name if key in self.functions else ""
+        return (caller for caller, _ in self.callers.get(key, ()) if self.functions[caller].name != name)
+
+    def is_called_beside_steps(self, function: FunctionFacts) -> bool:
+        """Whether calls of what a method overrides stand in functions that have step loops, and nowhere else: what runs
+        in the steps is known there."""
+        callers = {caller for base in function.overrides for caller in self.callers_but_overriders(base)}
+        return bool(callers) and all("step" in self.loops.get(caller, {}).values() for caller in callers)
 
     def find_performers(self) -> None:
         """For each function, the signs of a step that a call of it gives, outside of its own loops."""
