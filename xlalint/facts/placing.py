@@ -141,10 +141,12 @@ class Placing:
         return min(Certainty(raw.certainty), Certainty.POSSIBLE if self.converts(raw, function) else Certainty.LIKELY)
 
     def converts(self, raw: RawEvent, function: FunctionFacts) -> bool:
-        """Whether a function that nothing calls takes to the host what it was given: it is there for that, and who
-        calls it decides how often. A method may be a meter's, which is called in each step."""
-        called = function.owner or function.key in self.heat.via
-        return not called and raw.effect in CONVERSIONS and not raw.origin and self.text.of(raw.operand).isidentifier()
+        """Whether a function that nothing calls takes to the host what it was given, or bears the name of that: it is
+        there for it, and who calls it decides how often. Another method may be a meter's, called in each step."""
+        if raw.effect not in CONVERSIONS or function.key in self.heat.via:
+            return False
+        as_given = not raw.origin and self.text.of(raw.operand).isidentifier()
+        return function.name == raw.subject or (as_given and not function.owner)
 
     def is_carried(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> bool:
         """Whether the loop that makes a number or a tensor change is a step loop."""
