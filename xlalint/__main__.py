@@ -1,8 +1,6 @@
 """``python -m xlalint``."""
 
-import sys
-
-from xlalint.cli import main
+from xlalint.cli import run
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run()

@@ -1,5 +1,5 @@
 """The command line: options and calls only. Imports little; each command imports what it needs when it runs."""
 
-from xlalint.cli.entry import main
+from xlalint.cli.entry import main, run
 
-__all__ = ["main"]
+__all__ = ["main", "run"]

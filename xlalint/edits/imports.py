@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -10,6 +11,9 @@ from xlalint.edits.coordinates import Lines, Point, inserted
 from xlalint.edits.statement import plain_tree
 from xlalint.findings.model import TextEdit
 from xlalint.sources.source import Source
+
+
+_DEFINITION = re.compile(r"^(?:def|class|async|@)", re.MULTILINE)
 
 
 class Spelling(NamedTuple):
@@ -33,12 +37,22 @@ def spelled(source: Source, dotted: str) -> Spelling | None:
     A name without dots is a builtin. A module below an imported package may not be loaded by it, so that it is
     imported by the edit.
     """
-    root, dot, _ = dotted.partition(".")
-    if not dot:
+    if "." not in dotted:
         return Spelling(dotted)
-    tree = plain_tree(source.text)
+    found = _spelled_by(_head(source.text), dotted)
+    return found if found is not None and not found.missing else _spelled_by(source.text, dotted)
+
+
+def _head(text: str) -> str:
+    """The text before the first definition: where the imports mostly stand, and read in a fraction of the time."""
+    definition = _DEFINITION.search(text)
+    return text if definition is None else text[: definition.start()]
+
+
+def _spelled_by(text: str, dotted: str) -> Spelling | None:
+    tree = plain_tree(text)
     bindings = [] if tree is None else list(_bindings(tree.body))
-    module = dotted.rpartition(".")[0]
+    root, module = dotted.partition(".")[0], dotted.rpartition(".")[0]
     for binding in bindings:
         if binding.full in (dotted, module) and (binding.local != binding.full or binding.loads == module):
             return Spelling(binding.local + dotted[len(binding.full) :])

@@ -13,10 +13,10 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import libcst as cst
-from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
+from libcst.metadata import CodeRange, PositionProvider
 
 from xlalint.edits.coordinates import Lines, Point, Range
 
@@ -209,10 +209,18 @@ def plain_tree(text: str) -> ast.Module | None:
             return None
 
 
+class _Positions(PositionProvider):
+    """The positions alone: ``MetadataWrapper`` would walk the tree a second time, for providers that aren't there."""
+
+    def of(self, module: cst.Module) -> Mapping[cst.CSTNode, CodeRange]:
+        self._gen_impl(module)
+        return cast("Mapping[cst.CSTNode, CodeRange]", self._computed)
+
+
 def _parse(frame: Frame, where: Range) -> Parsed | None:
     try:
         module = cst.parse_module(frame.module())
-        provided = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
+        provided = _Positions().of(module)
     except (cst.ParserSyntaxError, RecursionError, ValueError):
         return None
     first = frame.before.count("\n") + 1
@@ -225,6 +233,5 @@ def _parse(frame: Frame, where: Range) -> Parsed | None:
     ranges = {
         node: Range(placed(code.start.line, code.start.column), placed(code.end.line, code.end.column))
         for node, code in provided.items()
-        if isinstance(code, CodeRange)
     }
     return Parsed(frame, where, module, ranges)

