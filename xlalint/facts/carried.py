@@ -16,8 +16,7 @@ JOINING = frozenset({"cat", "concat", "concatenate", "hstack", "vstack", "dstack
 
 
 def check(frame: Frame, node: ir.Assign, value: d.Value) -> None:
-    if not frame.loops and type(node.targets[0]) is not ir.Attribute:
-        return
+    """Of an assignment in a loop, or to an attribute."""
     if type(node.value) is ir.Name:
         check_renamed(frame, node, node.value.name, value)
         return

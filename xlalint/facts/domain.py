@@ -414,6 +414,7 @@ def without_gradient(value: Value) -> Value:
     return value
 
 
+@cache
 def without_none(value: Value) -> Value:
     if type(value) is Tensor:
         return value.but(optional=False) if value.optional else value

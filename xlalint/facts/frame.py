@@ -42,11 +42,15 @@ class Depth:
 
     def used(self, answer: Answer, calls: int, attributes: int) -> None:
         """An answer was used that needed so much; ``calls`` is 0 for an attribute's."""
-        self.needed_attributes = max(self.needed_attributes, attributes)
-        self.whole_attributes = self.whole_attributes and answer.whole_attributes
+        if attributes > self.needed_attributes:
+            self.needed_attributes = attributes
+        if not answer.whole_attributes:
+            self.whole_attributes = False
         if calls:
-            self.needed_calls = max(self.needed_calls, calls)
-            self.whole_calls = self.whole_calls and answer.whole_calls
+            if calls > self.needed_calls:
+                self.needed_calls = calls
+            if not answer.whole_calls:
+                self.whole_calls = False
 
     def cut_calls(self) -> None:
         self.whole_calls = False
@@ -90,6 +94,8 @@ class Frame:
         self.quiet = 0
         self.rows: frozenset[str] = frozenset()
         """Names that hold one row of a tensor after the other, in the loops around this place."""
+        self.remembers = False
+        """Some name holds what is true every k-th time."""
         self.by_signature = False
         """No call gave the arguments: they are what the signature promises."""
         self.stands_for_device = False
@@ -280,13 +286,11 @@ def join_environments(a: Environment | None, b: Environment | None) -> Environme
     """A name bound on one path only keeps its value; a pending device wins over a clean one."""
     if a is None or b is None or a is b:
         return b if a is None else a
-    joined = {}
-    for name, value in a.items():
-        other = b.get(name)
-        joined[name] = value if other is value or other is None else d.join(value, other)
-    for name, value in b.items():
-        if name not in joined:
-            joined[name] = value
+    joined = dict(a)
+    for name, other in b.items():
+        value = joined.get(name)
+        if value is not other:
+            joined[name] = other if value is None else d.join(value, other)
     if CLEAN in joined and (CLEAN not in a or CLEAN not in b):
         del joined[CLEAN]
     return joined

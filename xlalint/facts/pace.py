@@ -99,12 +99,18 @@ PERIODIC = " every k"
 """After a name in the environment: what it holds is true every k-th time."""
 
 
+TESTS = frozenset({ir.Unary, ir.Boolean, ir.Compare, ir.Binary})
+
+
 def remember(frame: Frame, target: ir.Expr, value: ir.Expr) -> None:
     """``should_log = step % k == 0``."""
+    if not frame.remembers and type(value) not in TESTS:
+        return
     path = path_of(target)
     if path is None:
         return
     if is_periodic(value, True, frame):
+        frame.remembers = True
         frame.env[path + PERIODIC] = d.TRUE
     else:
         frame.env.pop(path + PERIODIC, None)
@@ -113,8 +119,8 @@ def remember(frame: Frame, target: ir.Expr, value: ir.Expr) -> None:
 def is_periodic(test: ir.Expr, outcome: bool, frame: Frame) -> bool:
     """Whether the test has this outcome only every k-th time."""
     if type(test) in (ir.Name, ir.Attribute):
-        path = path_of(test)
-        return outcome and path is not None and path + PERIODIC in frame.env
+        path = path_of(test) if outcome and frame.remembers else None
+        return path is not None and path + PERIODIC in frame.env
     if type(test) is ir.Unary and test.operator == "not":
         if type(test.operand) is ir.Binary and test.operand.operator == "mod":
             return outcome and is_period(test.operand)

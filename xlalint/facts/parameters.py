@@ -214,7 +214,7 @@ def bind_call(
     """The environment of a call. What stays unknown is taken from the signature."""
     function = callee.ir
     rest = [*callee.bound, *arguments]
-    given = {**dict(callee.bound_keywords), **keywords}
+    given = {**dict(callee.bound_keywords), **keywords} if callee.bound_keywords else keywords
     environment: Environment = {}
     receiver = callee.receiver
     if receiver is not None:
@@ -223,12 +223,12 @@ def bind_call(
         receiver = receiver_of(engine, function)
         assert receiver is not None
         rest.insert(0, receiver)
-    names = {p.name for p in function.parameters}
     for position, parameter in enumerate(function.parameters):
         if parameter.kind == "args":
             environment[parameter.name] = d.sequence("tuple", rest)
             rest = []
         elif parameter.kind == "kwargs":
+            names = {p.name for p in function.parameters}
             extra = tuple(sorted((k, v) for k, v in given.items() if k not in names and k != "**"))
             environment[parameter.name] = d.mapping(extra, given.get("**", d.UNKNOWN if not extra else None))
         else:

@@ -42,11 +42,13 @@ def execute_expression(frame: Frame, node: ir.Evaluate) -> None:
 
 def execute_assign(frame: Frame, node: ir.Assign) -> None:
     value = frame.evaluate(node.value)
-    carried.check(frame, node, value)
-    for target in node.targets:
+    targets = node.targets
+    if frame.loops or type(targets[0]) is ir.Attribute:
+        carried.check(frame, node, value)
+    for target in targets:
         assign(frame, target, value, node.value)
-    if len(node.targets) == 1:
-        remember(frame, node.targets[0], node.value)
+    if len(targets) == 1:
+        remember(frame, targets[0], node.value)
 
 
 def execute_annotated(frame: Frame, node: ir.Annotated) -> None:
@@ -111,10 +113,10 @@ def execute_return(frame: Frame, node: ir.Return) -> None:
 
 
 def execute_if(frame: Frame, node: ir.If) -> None:
-    leaves = any(isinstance(s, ir.Break) for s in node.body[-1:])
-    in_loop = leaves and frame.region[0] != "body"
-    effect, subject = (Effect.LOOP_TEST, "break") if in_loop else (Effect.BRANCH, "if")
-    if effect is Effect.BRANCH and picks_rows(frame, node):
+    effect, subject = Effect.BRANCH, "if"
+    if node.body and type(node.body[-1]) is ir.Break and frame.region[0] != "body":
+        effect, subject = Effect.LOOP_TEST, "break"
+    elif frame.rows and picks_rows(frame, node):
         effect, subject = Effect.FILTER, "loop"
     outcome = conditions.test(frame, node.test, effect, subject, form=arms_form(node))
     pace = guarded_pace(frame, node)
@@ -138,7 +140,7 @@ def execute_if(frame: Frame, node: ir.If) -> None:
 
 def picks_rows(frame: Frame, node: ir.If) -> bool:
     """``for row in x: if row.sum() > 0: rows.append(row)``."""
-    return bool(frame.rows) and not node.orelse and not frame.rows.isdisjoint(names_in(node.test))
+    return not node.orelse and not frame.rows.isdisjoint(names_in(node.test))
 
 
 def execute_arm(frame: Frame, block: ir.Block, pace: str, at: int, text: int = 0) -> None:

@@ -123,6 +123,7 @@ def host(type_: str, constant: Any = NO_CONSTANT, varies: LoopKey | None = None,
     return _host(type_, constant, varies, paid)
 
 
+@lru_cache(maxsize=None, typed=True)
 def constant(value: Any) -> Host:
     if value is None:
         return NONE

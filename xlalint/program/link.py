@@ -92,6 +92,7 @@ class Program:
         self._found: dict[tuple[str, str], ir.ModuleIR | None] = {}
         self._resolved: dict[tuple[str, str], Symbol | None] = {}
         self._mro: dict[ir.ClassIR, tuple[Base, ...]] = {}
+        self._methods: dict[tuple[ir.ClassIR, str], ir.FunctionIR | None] = {}
         self._before: dict[tuple[ir.ClassIR, ir.ClassIR], frozenset[str]] = {}
         self._reached: dict[tuple[ir.ClassIR, str], frozenset[str]] = {}
         self._root_of: dict[str, str] = {}
@@ -210,10 +211,11 @@ class Program:
         return self._mro[cls]
 
     def method(self, cls: ir.ClassIR, name: str) -> ir.FunctionIR | None:
-        for base in self.mro(cls):
-            if isinstance(base, ir.ClassIR) and name in base.methods:
-                return base.methods[name]
-        return None
+        key = (cls, name)
+        if key not in self._methods:
+            found = (base.methods.get(name) for base in self.mro(cls) if isinstance(base, ir.ClassIR))
+            self._methods[key] = next((method for method in found if method is not None), None)
+        return self._methods[key]
 
     def defined_before(self, cls: ir.ClassIR, owner: ir.ClassIR) -> frozenset[str]:
         """The names that ``cls`` and its bases define ahead of ``owner``: what they may override."""
