@@ -48,6 +48,8 @@ class Engine(Attributes):
         self.records: dict[ir.FunctionIR, Record] = {}
         self.watched: Frame | None = None
         self.reveal: Reveal | None = None
+        self.promised: dict[ir.Parameter, d.Value] = {}
+        """What signatures tell of parameters."""
         self._answers = Memo()
         self._attributes: dict[tuple[ir.ClassIR, str], list[tuple[int, d.Value | None, Answer]]] = {}
         self._annotations: dict[tuple[int, str], d.Value | None] = {}

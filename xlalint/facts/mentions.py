@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
-
 from xlalint.program import ir
 
 
@@ -20,5 +18,5 @@ def names_in(node: object, skipped: frozenset[str] = frozenset()) -> Iterator[st
         function = node.function if isinstance(node, ir.Call) else None
         if isinstance(function, ir.Attribute) and function.name in skipped:
             return
-        for field in msgspec.structs.fields(type(node)):
-            yield from names_in(getattr(node, field.name), skipped)
+        for field in node.__struct_fields__:
+            yield from names_in(getattr(node, field), skipped)

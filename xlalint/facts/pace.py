@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import msgspec
 
 from xlalint.facts import domain as d
@@ -37,6 +39,25 @@ RARE_NAMES = ("first", "debug", "is_last", "last_batch", "should_log", "do_log",
 
 
 def guarded_pace(frame: Frame, node: ir.If) -> Pace:
+    if frame.remembers or compares_equal(node.test):
+        return pace_in(frame, node)
+    return pace_by_text(node)
+
+
+def compares_equal(test: ir.Expr) -> bool:
+    """The kind of test for which it matters what the compared name holds."""
+    if type(test) is ir.Boolean:
+        return any(compares_equal(value) for value in test.values)
+    return type(test) is ir.Compare and test.operators == ("eq",)
+
+
+@cache
+def pace_by_text(node: ir.If) -> Pace:
+    return pace_in(None, node)
+
+
+def pace_in(frame: Frame | None, node: ir.If) -> Pace:
+    """``frame`` may be None where nothing is known of any name that bears on the pace."""
     if is_periodic(node.test, True, frame):
         return Pace("amortised", "", True)
     if is_periodic(node.test, False, frame):
@@ -116,10 +137,12 @@ def remember(frame: Frame, target: ir.Expr, value: ir.Expr) -> None:
         frame.env.pop(path + PERIODIC, None)
 
 
-def is_periodic(test: ir.Expr, outcome: bool, frame: Frame) -> bool:
+def is_periodic(test: ir.Expr, outcome: bool, frame: Frame | None) -> bool:
     """Whether the test has this outcome only every k-th time."""
     if type(test) in (ir.Name, ir.Attribute):
-        path = path_of(test) if outcome and frame.remembers else None
+        if frame is None or not outcome or not frame.remembers:
+            return False
+        path = path_of(test)
         return path is not None and path + PERIODIC in frame.env
     if type(test) is ir.Unary and test.operator == "not":
         if type(test.operand) is ir.Binary and test.operand.operator == "mod":
@@ -160,7 +183,7 @@ def is_last(node: ir.Expr) -> bool:
     return type(node) is ir.Compare and node.operators in (("eq",), ("ge",), ("lt",), ("le",))
 
 
-def is_first(frame: Frame, test: ir.Expr) -> bool:
+def is_first(frame: Frame | None, test: ir.Expr) -> bool:
     """``step == 0``, ``i == 10``: once a loop."""
     if type(test) is ir.Boolean and test.operator == "and":
         return any(is_first(frame, value) for value in test.values)
@@ -195,8 +218,8 @@ def is_state(node: ir.Expr) -> bool:
     return type(node) in (ir.Name, ir.Attribute) and node.name in ("state", "param_state", "p_state")  # type: ignore[union-attr]
 
 
-def is_counter(frame: Frame, name: str) -> bool:
-    value = frame.env.get(name)
+def is_counter(frame: Frame | None, name: str) -> bool:
+    value = frame.env.get(name) if frame is not None else None
     return type(value) is d.Host and value.type == "int" and value.varies is not None
 
 

@@ -65,9 +65,12 @@ def bind_signature(engine: Engine, function: ir.FunctionIR, closure: d.Function 
 
 def by_signature(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value:
     """What is known of a parameter that no call tells of. Masks, ids and labels have no gradients."""
-    value = told_of(engine, function, parameter)
-    if type(value) is d.Tensor and parameter.name.endswith(WITHOUT_GRADIENT):
-        return value.but(grad=False)
+    value = engine.promised.get(parameter)
+    if value is None:
+        value = told_of(engine, function, parameter)
+        if type(value) is d.Tensor and parameter.name.endswith(WITHOUT_GRADIENT):
+            value = value.but(grad=False)
+        engine.promised[parameter] = value
     return value
 
 
