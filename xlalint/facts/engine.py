@@ -31,6 +31,9 @@ from xlalint.program.link import GlobalName, Program
 Reveal: TypeAlias = Callable[[str, int, d.Value], None]
 """Told the path, the line and the argument of each ``reveal(x)`` that is evaluated; tests of facts set it."""
 CALL_DEPTH = 3
+SHORT = 6
+"""Statements of a function that is still evaluated at the end of the budget of calls: helpers, and recursion. Longer
+ones were a tenth of the time and told nothing that the truth could confirm."""
 ATTRIBUTE_DEPTH = 2
 COST_BOUND = 6000
 """Evaluations that one query may cause before its further calls are answered by annotations."""
@@ -116,7 +119,7 @@ class Engine(Attributes):
         decorators = objects.decorator_names(function)
         if not decorators.isdisjoint(UNEVALUATED_DECORATORS) or self.is_set_up(function):
             return answer_of(self.returned(function))
-        if depth.calls <= 0 or frame.cost > COST_BOUND:
+        if depth.calls <= 0 or (depth.calls == 1 and len(function.body) > SHORT) or frame.cost > COST_BOUND:
             depth.cut_calls()
             return answer_of(self.returned(function))
         if callee.receiver is not None:

@@ -136,29 +136,40 @@ class StepLoops:
 
     def classify_loops(self) -> None:
         """Each loop is "step", "epoch" or "" (neither); an epoch loop holds a step loop, in itself or by a call."""
+        evidence = {key: self.evidence_of(function) for key, function in self.functions.items()}
+        self.loops = {key: {} for key in self.functions}
         changed = True
         rounds = 0
         while changed and rounds < 12:
             changed = False
             rounds += 1
             for key, function in self.functions.items():
-                found = self.loops_of(function)
-                if found != self.loops.get(key):
+                if evidence[key]:
+                    found = self.loops_of(function, evidence[key])
+                    changed = changed or found != self.loops[key]
                     self.loops[key] = found
-                    changed = True
-                holds = any(found.values()) or any(e.callee in self.contains for e in function.calls)
-                if holds and key not in self.contains:
+                if key not in self.contains and self.holds_a_loop(function):
                     self.contains.add(key)
                     changed = True
 
-    def loops_of(self, function: FunctionFacts) -> dict[RegionKey, str]:
+    def evidence_of(self, function: FunctionFacts) -> dict[RegionKey, frozenset[str]]:
+        """The signs of a step in each loop of a function, innermost loops first."""
         loops = [key for key in function.regions if key[0] in ("loop", "while")]
-        evidence = {loop: self.evidence(function, loop) for loop in loops}
+        loops.sort(key=lambda key: -nesting(function, key))
+        return {loop: self.evidence(function, loop) for loop in loops}
+
+    def holds_a_loop(self, function: FunctionFacts) -> bool:
+        """Whether a step or epoch loop runs in a call of it."""
+        if any(self.loops[function.key].values()):
+            return True
+        return any(edge.callee in self.contains for edge in function.calls)
+
+    def loops_of(self, function: FunctionFacts, evidence: dict[RegionKey, frozenset[str]]) -> dict[RegionKey, str]:
         kinds: dict[RegionKey, str] = {}
-        for loop in sorted(loops, key=lambda key: -nesting(function, key)):
-            inner = [k for k in loops if k != loop and within(function, k, loop)]
+        for loop, own in evidence.items():
+            inner = [k for k in evidence if k != loop and within(function, k, loop)]
             holds = any(kinds.get(k) in ("step", "epoch") for k in inner) or self.calls_a_loop(function, loop)
-            kinds[loop] = self.kind_of_loop(function, loop, evidence[loop], holds, inner, evidence)
+            kinds[loop] = self.kind_of_loop(function, loop, own, holds, inner, evidence)
         return kinds
 
     def calls_a_loop(self, function: FunctionFacts, loop: RegionKey) -> bool:
