@@ -136,20 +136,23 @@ class StepLoops:
 
     def classify_loops(self) -> None:
         """Each loop is "step", "epoch" or "" (neither); an epoch loop holds a step loop, in itself or by a call."""
-        evidence = {key: self.evidence_of(function) for key, function in self.functions.items()}
-        self.loops = {key: {} for key in self.functions}
+        evidence = {}
+        for key, function in self.functions.items():
+            found = self.evidence_of(function)
+            if found:
+                evidence[key] = found
         changed = True
         rounds = 0
         while changed and rounds < 12:
             changed = False
             rounds += 1
-            for key, function in self.functions.items():
-                if evidence[key]:
-                    found = self.loops_of(function, evidence[key])
-                    changed = changed or found != self.loops[key]
-                    self.loops[key] = found
-                if key not in self.contains and self.holds_a_loop(function):
-                    self.contains.add(key)
+            for key, signs in evidence.items():
+                kinds = self.loops_of(self.functions[key], signs)
+                if kinds != self.loops.get(key):
+                    self.loops[key] = kinds
+                    changed = True
+                if any(kinds.values()) and key not in self.contains:
+                    self.mark(key)
                     changed = True
 
     def evidence_of(self, function: FunctionFacts) -> dict[RegionKey, frozenset[str]]:
@@ -158,11 +161,14 @@ class StepLoops:
         loops.sort(key=lambda key: -nesting(function, key))
         return {loop: self.evidence(function, loop) for loop in loops}
 
-    def holds_a_loop(self, function: FunctionFacts) -> bool:
-        """Whether a step or epoch loop runs in a call of it."""
-        if any(self.loops[function.key].values()):
-            return True
-        return any(edge.callee in self.contains for edge in function.calls)
+    def mark(self, key: FunctionKey) -> None:
+        """A step or epoch loop runs in a call of this function, and so in a call of its callers."""
+        pending = [key]
+        while pending:
+            key = pending.pop()
+            if key not in self.contains:
+                self.contains.add(key)
+                pending.extend(caller for caller, _ in self.callers.get(key, ()))
 
     def loops_of(self, function: FunctionFacts, evidence: dict[RegionKey, frozenset[str]]) -> dict[RegionKey, str]:
         kinds: dict[RegionKey, str] = {}
