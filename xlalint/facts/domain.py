@@ -414,6 +414,18 @@ def without_gradient(value: Value) -> Value:
     return value
 
 
+def at_most(value: Value, certainty: int) -> Value:
+    """The same, no surer than ``certainty``. What ``tuple[Tensor]`` says of all its parts is only possible: it is
+    written for results whose parts are of several kinds."""
+    if type(value) is Tensor:
+        return value.but(certainty=min(value.certainty, certainty))
+    if type(value) is Sequence and value.elements is not None:
+        return sequence(value.kind, [at_most(part, certainty) for part in value.elements])
+    if type(value) is Sequence:
+        return sequence(value.kind, None, at_most(value.element, 0 if value.kind == "tuple" else certainty))
+    return value
+
+
 @cache
 def without_none(value: Value) -> Value:
     if type(value) is Tensor:

@@ -192,8 +192,7 @@ class Engine(Attributes):
 
     def returned(self, function: ir.FunctionIR) -> d.Value:
         """What the annotation says that a function returns, where nothing else tells: it is likely, and no more."""
-        value = self.annotated(function.returns, function.module) or d.UNKNOWN
-        return value.but(certainty=min(value.certainty, 1)) if type(value) is d.Tensor else value
+        return d.at_most(self.annotated(function.returns, function.module) or d.UNKNOWN, 1)
 
     def annotated(self, node: ir.Expr | None, path: str) -> d.Value | None:
         if node is None:
