@@ -32,8 +32,8 @@ Reveal: TypeAlias = Callable[[str, int, d.Value], None]
 """Told the path, the line and the argument of each ``reveal(x)`` that is evaluated; tests of facts set it."""
 CALL_DEPTH = 3
 SHORT = 6
-"""Statements of a function that is still evaluated at the end of the budget of calls: helpers, and recursion. Longer
-ones were a tenth of the time and told nothing that the truth could confirm."""
+"""Statements of a function that is still evaluated at the end of the budget of calls. Longer ones were a tenth of the
+time and told nothing that the truth could confirm, but for the layers of a model."""
 ATTRIBUTE_DEPTH = 2
 COST_BOUND = 6000
 """Evaluations that one query may cause before its further calls are answered by annotations."""
@@ -119,7 +119,7 @@ class Engine(Attributes):
         decorators = objects.decorator_names(function)
         if not decorators.isdisjoint(UNEVALUATED_DECORATORS) or self.is_set_up(function):
             return answer_of(self.returned(function))
-        if depth.calls <= 0 or (depth.calls == 1 and len(function.body) > SHORT) or frame.cost > COST_BOUND:
+        if depth.calls <= (0 if is_close(function) else 1) or frame.cost > COST_BOUND:
             depth.cut_calls()
             return answer_of(self.returned(function))
         if callee.receiver is not None:
@@ -343,6 +343,11 @@ class Engine(Attributes):
 
 
 NO_GRAD_DECORATORS = frozenset({"no_grad", "inference_mode"})
+
+
+def is_close(function: ir.FunctionIR) -> bool:
+    """A helper, or a layer's ``forward``: what belongs to the caller however it is cut into functions."""
+    return len(function.body) <= SHORT or function.name == "forward"
 
 
 def with_later_names(closure: d.Function, final: Environment | None) -> d.Function:
