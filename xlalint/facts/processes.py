@@ -53,9 +53,9 @@ class Team:
         """The finished result of every file, by path. Raises ``WorkerDied``."""
         context: Any = multiprocessing.get_context("fork")
         workers = []
-        for share in self.shares[1:]:
+        for _ in self.shares[1:]:
             mine, theirs = context.Pipe()
-            process = context.Process(target=self.work, args=(theirs, share, finish), daemon=True)
+            process = context.Process(target=self.work, args=(theirs, len(workers) + 1, finish), daemon=True)
             process.start()
             theirs.close()
             workers.append((process, mine))
@@ -79,30 +79,42 @@ class Team:
                 if other != number:
                     connection.send_bytes(data)
         found = [own, *(DECODER.decode(data) for data in packed[1:])]
-        finished = self.finish(self.shares[0], indexes, found, finish)
+        finished = self.finish(0, indexes, found, finish)
         for _, connection in workers:
             finished.update(pickle.loads(receive_bytes(connection)))
         return finished
 
-    def work(self, connection: Connection, share: list[str], finish: FinishOne[T]) -> None:
+    def work(self, connection: Connection, number: int, finish: FinishOne[T]) -> None:
         without_collector()
-        part = Part(self.sources, share, self.assumptions)
+        part = Part(self.sources, self.shares[number], self.assumptions)
         connection.send(part.lower())
         own = Found(part.evaluate(connection.recv()), dict(part.failed))
         connection.send_bytes(ENCODER.encode(own))
         indexes = connection.recv()
         others = [DECODER.decode(connection.recv_bytes()) for _ in range(len(self.shares) - 1)]
-        finished = self.finish(share, indexes, [own, *others], finish)
+        finished = self.finish(number, indexes, [own, *others], finish)
         connection.send_bytes(pickle.dumps(finished, protocol=5))
         connection.close()
 
-    def finish(self, share: list[str], indexes: list[Index], found: list[Found], finish: FinishOne[T]) -> dict[str, T]:
+    def finish(self, number: int, indexes: list[Index], found: list[Found], finish: FinishOne[T]) -> dict[str, T]:
         from xlalint.facts.analysis import Whole
 
         failed = {path: reason for one in found for path, reason in one.failed.items()}
         everything = [*indexes, Index(frozenset(), failed, {})]
         whole = Whole(self.sources, everything, [one.functions for one in found])
-        return {path: finish(whole, self.sources[path]) for path in share}
+        return {path: finish(whole, self.sources[path]) for path in self.to_finish(whole, number)}
+
+    def to_finish(self, whole: Whole, number: int) -> list[str]:
+        """This process's share of the files by what was found in them: that is what is left to place and to judge.
+        Every process works out the same shares."""
+        weights = {path: 1 + sum(len(one.events) for one in whole.functions.get(path, ())) for path in self.sources}
+        total, passed, count = sum(weights.values()), 0, len(self.shares)
+        mine = []
+        for path in sorted(weights):
+            if passed * count // total == number:
+                mine.append(path)
+            passed += weights[path]
+        return mine
 
 
 def receive(connection: Connection) -> Any:

@@ -17,7 +17,8 @@ _TOKEN = re.compile(
     # The pieces of each never fail once begun, so there is nothing to try again: linear, whatever the text.
     r"\"\"\"(?:[^\"\\]+|\\(?:.|\Z)|\"(?!\"\"))*(?:\"\"\"|\Z)|'''(?:[^'\\]+|\\(?:.|\Z)|'(?!''))*(?:'''|\Z)"
     r"|\"(?:[^\"\\\n]+|\\(?:.|\Z))*(?:\"|(?=\n)|\Z)|'(?:[^'\\\n]+|\\(?:.|\Z))*(?:'|(?=\n)|\Z)"
-    r"|\#[^\n]*|[(\[{]|[)\]}]|\\\n|\n",
+    # Brackets that close on their line around nothing special leave the depth as it is.
+    r"|\#[^\n]*|[(\[{][^()\[\]{}\"'\#\\\n]*[)\]}]|[(\[{]|[)\]}]|\\\n|\n",
     re.DOTALL,
 )
 
@@ -112,7 +113,9 @@ def _scan(text: str) -> tuple[list[int], list[tuple[int, int]]]:
     comments: list[tuple[int, int]] = []
     depth = 0
     for match in _TOKEN.finditer(text):
-        first = text[match.start()]
+        first, last = text[match.start()], text[match.end() - 1]
+        if first in "([{" and last in ")]}":
+            continue
         if first == "\n":
             if depth == 0:
                 breaks.append(match.end())
