@@ -31,7 +31,15 @@ def test(frame: Frame, node: ir.Expr, effect: Effect, subject: str, form: str = 
 
 def read_as_truth(value: d.Value) -> bool:
     known = d.tensor_of(value)
-    return known is not None and known.live and (d.surely_tensor(value) or is_flag(value))
+    if known is None or not known.live or not may_have_truth(known):
+        return False
+    return d.surely_tensor(value) or is_flag(value)
+
+
+def may_have_truth(tensor: d.Tensor) -> bool:
+    """A tensor of several elements has no truth, Python raises: what is only taken for a tensor, such as an entry of
+    a batch, and may as well be a name or a list, is one of these where it is tested as it is."""
+    return tensor.certainty == 2 or tensor.dtype is not None or tensor.dims is not None
 
 
 def is_flag(value: d.Value) -> bool:

@@ -158,13 +158,17 @@ def call_module_method(
 
 REGISTERING = ("register_buffer", "register_parameter", "add_module", "register_module")
 
+REGISTERED = ("name", "tensor", "param", "module")
+
 
 def call_object_method(
     frame: Frame, receiver: d.Value, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
 ) -> d.Value:
     """A method that the program's class inherits from outside."""
-    if name in REGISTERING and len(arguments) > 1:
-        register(frame, arguments[0], arguments[1], name)
+    if name in REGISTERING:
+        given = [*arguments, *(value for key, value in keywords.items() if key in REGISTERED)]
+        if len(given) > 1:
+            register(frame, given[0], given[1], name)
         return d.NONE
     if name == "register_modules":
         for key, value in keywords.items():
