@@ -81,7 +81,7 @@ def run() -> NoReturn:
     """The whole life of a process. After a run that did not fail it ends at once: to take the memory of a large one
     apart, piece by piece, costs a second or two."""
     code = main()
-    if code == FAILED or code == INTERRUPTED:
+    if code in (FAILED, INTERRUPTED):
         sys.exit(code)
     sys.stdout.flush()
     sys.stderr.flush()

@@ -12,7 +12,6 @@ from xlalint.edits.statement import plain_tree
 from xlalint.findings.model import TextEdit
 from xlalint.sources.source import Source
 
-
 _DEFINITION = re.compile(r"^(?:def|class|async|@)", re.MULTILINE)
 
 

@@ -52,7 +52,7 @@ class Team:
     def run(self, finish: FinishOne[T]) -> dict[str, T]:
         """The finished result of every file, by path. Raises ``WorkerDied``."""
         context: Any = multiprocessing.get_context("fork")
-        workers = []
+        workers: list[tuple[Any, Connection]] = []
         for _ in self.shares[1:]:
             mine, theirs = context.Pipe()
             process = context.Process(target=self.work, args=(theirs, len(workers) + 1, finish), daemon=True)
