@@ -214,6 +214,15 @@ def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+def test_closed_output_loses_the_text_but_not_the_exit_code(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import torch\nbreakpoint()\n")
+    command = [sys.executable, "-m", "xlalint", "--assume-xla", "--fail-on", "note", "--output-format", "json"]
+    command += ["--output", str(tmp_path / "found.json"), str(tmp_path)]
+    done = subprocess.run(["sh", "-c", 'exec "$@" >&- 2>&-', "sh", *command], timeout=60)
+    assert done.returncode == 1
+    assert "XLA501" in (tmp_path / "found.json").read_text()
+
+
 def test_a_terminal_that_is_not_utf8_shows_what_it_can(tmp_path: Path) -> None:
     (tmp_path / "größe.py").write_bytes(b"import torch\0")
     done = run("-m", "xlalint", str(tmp_path), env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
