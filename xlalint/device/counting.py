@@ -10,8 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-_READ_OF_A_SCALAR = "aten::_local_scalar_dense"
-"""Counted by the runtime as a fallback; it is the read itself, and stands under ``reads``."""
+from xlalint.device.inside.meter import COMPILES, EXECUTIONS, READ_OF_A_SCALAR, READS, UPLOADS
 
 
 def totals(kept: object) -> tuple[dict[str, float], tuple[str, ...]]:
@@ -30,12 +29,12 @@ def totals(kept: object) -> tuple[dict[str, float], tuple[str, ...]]:
     def counter(name: str) -> float:
         return float(metrics.counter_value(name) or 0)
 
-    fallbacks = [name for name in metrics.counter_names() if name.startswith("aten::") and name != _READ_OF_A_SCALAR]
+    fallbacks = [name for name in metrics.counter_names() if name.startswith("aten::") and name != READ_OF_A_SCALAR]
     return {
-        "compiles": samples("CompileTime", "EagerOpCompileTime"),
-        "executions": samples("ExecuteTime", "ExecuteReplicatedTime", "EagerOpExecuteTime"),
-        "reads": samples("TransferFromDeviceTime"),
-        "uploads": samples("TransferToDeviceTime"),
+        "compiles": samples(*COMPILES),
+        "executions": samples(*EXECUTIONS),
+        "reads": samples(*READS),
+        "uploads": samples(*UPLOADS),
         "fallbacks": sum(counter(name) for name in fallbacks),
         "graph_breaks": _graph_breaks(),
         "pending_ops": pending,

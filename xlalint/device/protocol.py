@@ -8,6 +8,8 @@ import msgspec
 
 from xlalint.findings.model import Mode
 
+PROGRAM = "program.py"
+"""The name of the file that a program is run from."""
 _LENGTH_BYTES = 8
 
 
@@ -22,6 +24,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Wall time before the program and all that it started are killed."""
     data_bytes: int = 4 << 30
     """RLIMIT_DATA. Not RLIMIT_AS: importing torch_xla alone maps 5 GB."""
+    record: bool = False
+    """Whether ``Outcome.lines`` says which line of the program did what."""
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -32,6 +36,35 @@ class Failure(msgspec.Struct, frozen=True):
     line: int
 
 
+class Counts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the device did."""
+
+    compiles: int = 0
+    executions: int = 0
+    reads: int = 0
+    uploads: int = 0
+    fallbacks: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
+
+    def __sub__(self, other: Counts) -> Counts:
+        return Counts(**{name: getattr(self, name) - getattr(other, name) for name in self.__struct_fields__})
+
+
+class LineCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the device did while one line of the user's was the innermost at work."""
+
+    path: str
+    line: int
+    function: str
+    compiles: int = 0
+    executions: int = 0
+    reads: int = 0
+    uploads: int = 0
+    fallbacks: int = 0
+
+
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """What one run left: totals of every metric at the end of the run."""
 
@@ -40,6 +73,10 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     failure: Failure | None = None
     output: str = ""
     """The end of what the program wrote to stdout and stderr."""
+    lines: tuple[LineCounts, ...] = ()
+    """By line, where it was asked for; the program's own path is ``PROGRAM``."""
+    unattributed: Counts = Counts()
+    """What no line explains: ``totals`` less ``lines``."""
 
 
 class Versions(msgspec.Struct, frozen=True):

@@ -26,11 +26,12 @@ import msgspec
 
 from xlalint.device import protocol
 from xlalint.device.counting import totals
-from xlalint.device.protocol import Failure, Outcome, Request, Versions
+from xlalint.device.protocol import PROGRAM, Failure, Outcome, Request, Versions
+from xlalint.device.recorder import Recorded
 from xlalint.findings.model import Mode
 
 _OUTPUT_KEPT = 4000
-_PROGRAM = "program.py"
+_LOG = "debug.log"
 
 
 class NotMeasurableError(Exception):
@@ -130,7 +131,7 @@ def _confine(scratch: Path, request: Request) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (request.data_bytes, request.data_bytes))
     for descriptor in (1, 2):
         _redirect("output", descriptor, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    Path(_PROGRAM).write_text(request.text, encoding="utf-8")
+    Path(PROGRAM).write_text(request.text, encoding="utf-8")
 
 
 def _redirect(path: str, descriptor: int, flags: int) -> None:
@@ -142,6 +143,7 @@ def _redirect(path: str, descriptor: int, flags: int) -> None:
 def _execute(request: Request) -> Outcome:
     failure: Failure | None = None
     kept: object = None
+    recorded = _recorded() if request.record else None
     started = time.perf_counter()
     try:
         run = _program(request)
@@ -149,15 +151,27 @@ def _execute(request: Request) -> Outcome:
         kept = run(request.steps)
     except BaseException as error:  # a program may raise anything, SystemExit and BdbQuit included
         failure = _failure(error)
+    seconds = time.perf_counter() - started
+    recording = recorded.finish() if recorded else None
     counts, fallback_ops = totals(kept)
-    counts["host_seconds"] = time.perf_counter() - started
-    return Outcome(totals=counts, fallback_ops=fallback_ops, failure=failure)
+    counts["host_seconds"] = seconds
+    outcome = Outcome(totals=counts, fallback_ops=fallback_ops, failure=failure)
+    if recording is None:
+        return outcome
+    lines = tuple(msgspec.structs.replace(line, path=PROGRAM) for line in recording.lines)
+    return msgspec.structs.replace(outcome, lines=lines, unattributed=recording.unattributed)
+
+
+def _recorded() -> Recorded:
+    recorded = Recorded(Path(_LOG).resolve(), str(Path(PROGRAM).resolve()).__eq__)
+    recorded.start()
+    return recorded
 
 
 def _program(request: Request) -> Callable[[int], object]:
     if request.mode is Mode.EAGER:
         import_module("torch_xla.experimental").eager_mode(True)
-    path = str(Path(_PROGRAM).resolve())
+    path = str(Path(PROGRAM).resolve())
     linecache.checkcache(path)
     namespace: dict[str, Any] = {"__name__": "program", "__file__": path}
     exec(compile(request.text, path, "exec"), namespace)
@@ -170,7 +184,7 @@ def _program(request: Request) -> Callable[[int], object]:
 
 
 def _failure(error: BaseException) -> Failure:
-    path = str(Path(_PROGRAM).resolve())
+    path = str(Path(PROGRAM).resolve())
     lines = [frame.lineno or 0 for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
     traceback.print_exception(error)
     return Failure(type(error).__name__, str(error).strip().partition("\n")[0][:300], lines[-1] if lines else 0)

@@ -1,0 +1,121 @@
+"""Writes what the device does, by line, into the runtime's own debug log: one file, in the order of events.
+
+The runtime writes each compile and each execution there, with its Python frames. Between them stand lines of ours,
+each with ``MARK`` and a JSON object: what the counters gained while a line of the user's was at work, the step
+boundaries, and at the end the totals. A program that dies leaves all that it had done until then.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from .meter import FIELDS, Counts, Meter
+from .watch import Place, watch_of_this_python
+
+MARK = "xlalint: "
+ENVIRONMENT = {
+    "PT_XLA_DEBUG_LEVEL": "2",
+    # Eight by default, which a training library uses up before the user's own frame comes.
+    "PT_XLA_DEBUG_MAX_FRAME": "200",
+    # How many samples of each metric are kept, and copied at each look. The totals do not depend on it.
+    "XLA_METRICS_SAMPLES": "8",
+}
+"""Must be set before torch_xla's first use, as ``PT_XLA_DEBUG_FILE``, the name of the log, must be."""
+
+
+class Recorder:
+    """Records this process from ``start`` to ``finish``. ``owned`` tells the user's files by path."""
+
+    def __init__(self, log: str, owned: Callable[[str], bool], head: dict[str, Any] | None = None) -> None:
+        self._log, self._head = log, head or {}
+        self._file: int | None = None
+        self._watch = watch_of_this_python()(owned, self._charge)
+        self._meter = Meter()
+        self._totals = dict.fromkeys(FIELDS, 0)
+        self._executed = 0
+        self._lock = threading.RLock()
+        self._unhook: Callable[[], None] = lambda: None
+
+    def start(self) -> None:
+        self._meter.deltas()
+        self._meter.executed()
+        self._unhook = _around_boundaries(self._boundary)
+        self._watch.start()
+
+    def finish(self) -> dict[str, int]:
+        """The totals of the runtime, when all that was sent has been executed."""
+        self._watch.stop()
+        self._unhook()
+        self._meter.finish_pending()
+        self._charge(None)
+        self._totals["executions"] = self._executed
+        if any(self._totals.values()) or self._file is not None:
+            self._write({"totals": self._totals})
+        return dict(self._totals)
+
+    def abandon(self) -> None:
+        """In a child made by fork: what follows is not this process's any more."""
+        with contextlib.suppress(Exception):
+            self._watch.stop()
+            self._unhook()
+
+    def has_begun(self) -> bool:
+        return self._meter.device_was_used()
+
+    def _charge(self, place: Place | None) -> None:
+        with self._lock:
+            gained = self._meter.deltas()
+            self._executed += self._meter.executed()
+            if any(gained):
+                self._note(place, gained)
+
+    def _note(self, place: Place | None, gained: Counts) -> None:
+        for field, count in zip(FIELDS, gained, strict=True):
+            self._totals[field] += count
+        self._write({"at": place, **{field: count for field, count in zip(FIELDS, gained, strict=True) if count}})
+
+    def _boundary(self) -> None:
+        with self._lock:
+            self._watch.flush()
+            self._write({"boundary": True})
+
+    def _write(self, event: dict[str, Any]) -> None:
+        if self._file is None:
+            self._file = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            os.write(self._file, f"{MARK}{json.dumps({'process': os.getpid(), **self._head})}\n".encode())
+        os.write(self._file, f"{MARK}{json.dumps(event)}\n".encode())
+
+
+def _around_boundaries(passed: Callable[[], None]) -> Callable[[], None]:
+    """Call ``passed`` after each step boundary; gives what undoes it. All boundaries go through one function."""
+    runtime: Any = vars(import_module("torch_xla"))["_XLAC"]
+    original = runtime._xla_step_marker
+
+    def step_marker(*arguments: Any, **named: Any) -> Any:
+        try:
+            return original(*arguments, **named)
+        finally:
+            if not _dynamo_prepares():
+                passed()
+
+    # What dynamo's own `disable` sets; to import dynamo for it takes seconds.
+    step_marker._torchdynamo_disable = True  # type: ignore[attr-defined]
+    runtime._xla_step_marker = step_marker
+
+    def undo() -> None:
+        runtime._xla_step_marker = original
+
+    return undo
+
+
+def _dynamo_prepares() -> bool:
+    """Whether the boundary is torch_xla's own, on the way to compile a graph of dynamo's: no step ends there."""
+    caller = sys._getframe(2).f_back
+    return caller is not None and str(caller.f_globals.get("__name__", "")).startswith("torch_xla._dynamo")
