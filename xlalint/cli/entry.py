@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "check": "xlalint.cli.check",
         "explain": "xlalint.cli.explain",
         "rule": "xlalint.cli.rule",
+        "trace": "xlalint.cli.trace",
     }
 )
 _OWN_OPTIONS = frozenset({"--help", "-h", "--version", "-V"})

@@ -6,18 +6,22 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from xlalint.device.debug_log import Boundary, Charge, Event, Frame, Graph, Process, Totals
+from xlalint.device.debug_log import Boundary, Charge, Event, Frame, Graph, Process, Ran, Totals
 from xlalint.device.protocol import Counts, LineCounts
 
 Owned = Callable[[str], bool]
 """Whether a path is one of the user's files."""
+Place = tuple[str, int]
+"""Path and line."""
 
 
 class Step(msgspec.Struct, frozen=True):
     """What happened up to a boundary. Lines by path and number; None is what no line explains."""
 
-    lines: dict[tuple[str, int] | None, Counts]
-    compiled: tuple[Graph, ...]
+    lines: dict[Place | None, Counts]
+    compiled: tuple[tuple[Place | None, Graph], ...]
+    early: dict[Place | None, int]
+    """Graphs that ran because a line wanted a value before the boundary."""
 
     @property
     def counts(self) -> Counts:
@@ -37,6 +41,8 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
     """What came after the last boundary."""
     lines: tuple[LineCounts, ...]
     unattributed: Counts
+    ran: dict[str, frozenset[int]]
+    """The lines of the user's files that ran; empty where the process did not reach its end."""
 
 
 def attribute(log: Iterable[Event], owned: Owned) -> Recording:
@@ -49,9 +55,11 @@ def attribute(log: Iterable[Event], owned: Owned) -> Recording:
 class _Work:
     def __init__(self, owned: Owned) -> None:
         self._owned = owned
-        self._functions: dict[tuple[str, int], str] = {}
-        self._lines: dict[tuple[str, int] | None, Counts] = {}
-        self._compiled: list[Graph] = []
+        self._functions: dict[Place, str] = {}
+        self._lines: dict[Place | None, Counts] = {}
+        self._compiled: list[tuple[Place | None, Graph]] = []
+        self._early: dict[Place | None, int] = {}
+        self._ran: dict[str, frozenset[int]] = {}
         self._steps: list[Step] = []
         self._totals: Counts | None = None
         self._process: Process | None = None
@@ -65,14 +73,16 @@ class _Work:
             self._take_charge(event)
         elif isinstance(event, Boundary):
             self._end_step()
+        elif isinstance(event, Ran):
+            self._ran = {path: frozenset(lines) for path, lines in event.lines.items()}
         elif isinstance(event, Totals):
             self._totals = event.counts
         else:
             self._process = event
 
     def done(self) -> Recording:
-        rest = Step(self._lines, tuple(self._compiled))
-        sums: dict[tuple[str, int], Counts] = {}
+        rest = self._step()
+        sums: dict[Place, Counts] = {}
         recorded = Counts()
         for step in (*self._steps, rest):
             recorded += step.counts
@@ -88,14 +98,17 @@ class _Work:
             rest=rest,
             lines=tuple(self._line_counts(place, sums[place]) for place in sorted(sums)),
             unattributed=totals - sum(sums.values(), Counts()),
+            ran=self._ran,
         )
 
     def _take_graph(self, graph: Graph) -> None:
         one = Counts(compiles=1) if graph.is_compile else Counts(executions=1)
         self._ahead += one
-        self._add(self._innermost(graph.frames), one)
+        place = self._add(self._innermost(graph.frames), one)
         if graph.is_compile:
-            self._compiled.append(graph)
+            self._compiled.append((place, graph))
+        elif graph.is_early:
+            self._early[place] = self._early.get(place, 0) + 1
         elif graph.at_boundary and self._process is None:
             # A log without the recorder's lines: the boundary is known by what it ran.
             self._end_step()
@@ -113,20 +126,24 @@ class _Work:
     def _innermost(self, frames: tuple[Frame, ...]) -> Frame | None:
         return next((frame for frame in frames if self._owned(frame.path)), None)
 
-    def _add(self, frame: Frame | None, counts: Counts) -> None:
+    def _add(self, frame: Frame | None, counts: Counts) -> Place | None:
         place = (frame.path, frame.line) if frame is not None and self._owned(frame.path) else None
         if frame is not None and place is not None:
             self._functions.setdefault(place, frame.function)
         if counts != Counts():
             self._lines[place] = self._lines.get(place, Counts()) + counts
+        return place
 
     def _end_step(self) -> None:
         # A boundary behind which nothing ran ends no step: some libraries set one at each end.
         if any(counts.executions for counts in self._lines.values()):
-            self._steps.append(Step(self._lines, tuple(self._compiled)))
-            self._lines, self._compiled = {}, []
+            self._steps.append(self._step())
+            self._lines, self._compiled, self._early = {}, [], {}
 
-    def _line_counts(self, place: tuple[str, int], counts: Counts) -> LineCounts:
+    def _step(self) -> Step:
+        return Step(self._lines, tuple(self._compiled), self._early)
+
+    def _line_counts(self, place: Place, counts: Counts) -> LineCounts:
         return LineCounts(
             path=place[0], line=place[1], function=self._functions[place], **msgspec.structs.asdict(counts)
         )

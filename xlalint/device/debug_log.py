@@ -39,6 +39,11 @@ class Graph(msgspec.Struct, frozen=True, kw_only=True):
         """Whether the program asked for it by ending its step."""
         return "dynamo" not in self.cause and bool(_BOUNDARY.search(self.cause))
 
+    @property
+    def is_early(self) -> bool:
+        """Whether it ran because the program wanted a value that was not there yet."""
+        return "access tensor value" in self.cause and "dynamo" not in self.frames[0].path if self.frames else False
+
 
 class Charge(msgspec.Struct, frozen=True):
     """What the counters gained while a line was at work; None where it was no line of the user's."""
@@ -57,6 +62,12 @@ class Totals(msgspec.Struct, frozen=True):
     counts: Counts
 
 
+class Ran(msgspec.Struct, frozen=True):
+    """The lines of the user's files that ran, by path."""
+
+    lines: dict[str, tuple[int, ...]]
+
+
 class Process(msgspec.Struct, frozen=True):
     """Who wrote this log."""
 
@@ -65,10 +76,11 @@ class Process(msgspec.Struct, frozen=True):
     argv: tuple[str, ...] = ()
 
 
-Event = Graph | Charge | Boundary | Totals | Process
+Event = Graph | Charge | Boundary | Ran | Totals | Process
 
 _BOUNDARY = re.compile(r"user (?:torch_xla\.sync|mark_step)|mark_step in parallel loader|end of step|StepTrace")
-_LINE = re.compile(r"^(Compilation|Execution) Analysis: (.*)$")
+# Launchers put a time or a rank before each line.
+_LINE = re.compile(r"(?<!Post )\b(Compilation|Execution) Analysis: (.*)$")
 _FRAME = re.compile(r"^(.*) \((.*):(\d+)\)$")
 _RULE = "====="
 
@@ -83,7 +95,7 @@ def events(lines: Iterable[str]) -> Iterator[Event]:
             if told is not None:
                 yield told
             continue
-        found = _LINE.match(line)
+        found = _LINE.search(line)
         if found is None:
             continue
         kind, text = found.groups()
@@ -132,6 +144,8 @@ def _told(text: str) -> Event | None:
         return Boundary()
     if "totals" in told:
         return Totals(Counts(**told["totals"]))
+    if "ran" in told:
+        return Ran({path: tuple(lines) for path, lines in told["ran"].items()})
     if "process" in told:
         return Process(told["process"], told.get("rank"), tuple(told.get("argv", ())))
     place = told.pop("at")

@@ -33,8 +33,8 @@ ENVIRONMENT = {
 class Recorder:
     """Records this process from ``start`` to ``finish``. ``owned`` tells the user's files by path."""
 
-    def __init__(self, log: str, owned: Callable[[str], bool], head: dict[str, Any] | None = None) -> None:
-        self._log, self._head = log, head or {}
+    def __init__(self, log: str, owned: Callable[[str], bool], head: Callable[[], dict[str, Any]] = dict) -> None:
+        self._log, self._head = log, head
         self._file: int | None = None
         self._watch = watch_of_this_python()(owned, self._charge)
         self._meter = Meter()
@@ -57,6 +57,7 @@ class Recorder:
         self._charge(None)
         self._totals["executions"] = self._executed
         if any(self._totals.values()) or self._file is not None:
+            self._write({"ran": self._watch.ran()})
             self._write({"totals": self._totals})
         return dict(self._totals)
 
@@ -89,28 +90,32 @@ class Recorder:
     def _write(self, event: dict[str, Any]) -> None:
         if self._file is None:
             self._file = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            os.write(self._file, f"{MARK}{json.dumps({'process': os.getpid(), **self._head})}\n".encode())
+            os.write(self._file, f"{MARK}{json.dumps({'process': os.getpid(), **self._head()})}\n".encode())
         os.write(self._file, f"{MARK}{json.dumps(event)}\n".encode())
 
 
 def _around_boundaries(passed: Callable[[], None]) -> Callable[[], None]:
-    """Call ``passed`` after each step boundary; gives what undoes it. All boundaries go through one function."""
-    runtime: Any = vars(import_module("torch_xla"))["_XLAC"]
-    original = runtime._xla_step_marker
+    """Call ``passed`` after each step boundary; gives what undoes it.
 
-    def step_marker(*arguments: Any, **named: Any) -> Any:
+    Every boundary ends by running the step's closures. To wrap the call that sends the graph would put a frame of
+    ours where the runtime looks for the cause.
+    """
+    boundaries: Any = import_module("torch_xla.core.xla_model")
+    original = boundaries._run_step_closures
+
+    def run_step_closures() -> Any:
         try:
-            return original(*arguments, **named)
+            return original()
         finally:
             if not _dynamo_prepares():
                 passed()
 
     # What dynamo's own `disable` sets; to import dynamo for it takes seconds.
-    step_marker._torchdynamo_disable = True  # type: ignore[attr-defined]
-    runtime._xla_step_marker = step_marker
+    run_step_closures._torchdynamo_disable = True  # type: ignore[attr-defined]
+    boundaries._run_step_closures = run_step_closures
 
     def undo() -> None:
-        runtime._xla_step_marker = original
+        boundaries._run_step_closures = original
 
     return undo
 

@@ -22,6 +22,7 @@ class Watch:
         self._known: dict[str, bool] = {}
         self._left = left
         self._thread = threading.local()
+        self._ran: set[Place] = set()
 
     def start(self) -> None:
         """Watch from the next line on, in the frames that are already running too."""
@@ -40,9 +41,18 @@ class Watch:
             known = self._known[path] = self._owned(path)
         return known
 
+    def ran(self) -> dict[str, list[int]]:
+        """The lines that have been at work, by path."""
+        lines: dict[str, list[int]] = {}
+        for path, line, _ in sorted(self._ran):
+            lines.setdefault(path, []).append(line)
+        return lines
+
     def _move(self, place: Place | None) -> None:
         self._left(getattr(self._thread, "place", None))
         self._thread.place = place
+        if place is not None:
+            self._ran.add(place)
 
     def _innermost(self, frame: FrameType | None) -> Place | None:
         while frame is not None and not self.is_owned(frame.f_code.co_filename):

@@ -1,0 +1,89 @@
+"""``xlalint trace -- python train.py …``: what the device did, by line of the user's source."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from xlalint.cli.console import say
+from xlalint.cli.options import configurations
+
+if TYPE_CHECKING:
+    from xlalint.device.confirm import TraceReport
+    from xlalint.findings.configuration import Configurations
+
+_MODES = ("lazy", "dynamo", "eager")
+
+
+def _modes(_: click.Context, __: click.Parameter, value: str) -> tuple[str, ...]:
+    """``lazy,eager``, or ``all``."""
+    named = _MODES if value == "all" else tuple(dict.fromkeys(value.split(",")))
+    for mode in named:
+        if mode not in _MODES:
+            raise click.BadParameter(f"`{mode}` is none of {', '.join(_MODES)}")
+    return named
+
+
+@click.command("trace", short_help="Run a program and say what each line costs on the device.")
+@click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="[-- PROGRAM...]")
+@click.option(
+    "--mode", "modes", default="lazy", callback=_modes, help="Modes to run it in, a run each. [default: lazy]"
+)
+@click.option("--from-log", type=click.Path(exists=True, dir_okay=False), help="Read a debug log or metrics report.")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form.")
+@click.option("--program-output", type=click.Path(dir_okay=False), help="Where the program's standard output goes.")
+@click.option("--config", type=click.Path(), help="Use this configuration file and no other.")
+@click.option("--isolated", is_flag=True, help="Use no configuration file.")
+def command(
+    program: tuple[str, ...],
+    modes: tuple[str, ...],
+    from_log: str | None,
+    output_format: str,
+    program_output: str | None,
+    **chosen: Any,
+) -> int:
+    """Run PROGRAM (`python train.py`, `python -m train`, `torchrun …`) unchanged, and attribute what the device did to
+    lines of source. It needs torch_xla in PROGRAM's Python; with --from-log nothing is run.
+
+    The program's standard output goes to standard error. The exit code is the program's, 2 if it could not be run.
+    """
+    if bool(program) == bool(from_log):
+        raise click.UsageError("give a program after `--`, or --from-log FILE")
+    if from_log:
+        from xlalint.tracing import trace_of_log
+
+        reports = [trace_of_log(Path(from_log), configurations({**chosen, "mode": "all"}))]
+    else:
+        with _output(program_output) as output:
+            reports = [_traced(program, mode, configurations({**chosen, "mode": mode}), output) for mode in modes]
+    say(_rendered(reports, output_format), utf8=output_format == "json")
+    return next((report.trace.status for report in reports if report.trace.status), 0)
+
+
+def _traced(program: tuple[str, ...], mode: str, configured: Configurations, output: IO[bytes] | int) -> TraceReport:
+    from xlalint.device.launch import NotStarted
+    from xlalint.findings.model import Mode
+    from xlalint.tracing import trace
+
+    try:
+        return trace(program, Mode(mode), configured, output)
+    except NotStarted as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _output(path: str | None) -> contextlib.AbstractContextManager[IO[bytes] | int]:
+    if path is None:
+        return contextlib.nullcontext(sys.stderr.fileno())
+    return open(path, "wb")
+
+
+def _rendered(reports: list[TraceReport], output_format: str) -> str:
+    if output_format == "json":
+        from xlalint.reports.trace_json import render
+    else:
+        from xlalint.reports.trace_text import render
+    return render(reports)
