@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -60,7 +61,7 @@ class _Work:
         self._compiled: list[tuple[Place | None, Graph]] = []
         self._early: dict[Place | None, int] = {}
         self._ran: dict[str, frozenset[int]] = {}
-        self._steps: list[Step] = []
+        self._steps: list[tuple[Place | None, Step]] = []
         self._totals: Counts | None = None
         self._process: Process | None = None
         # How many the log told, less how many the counters did: what is missing in the log is charged by counters.
@@ -72,7 +73,7 @@ class _Work:
         elif isinstance(event, Charge):
             self._take_charge(event)
         elif isinstance(event, Boundary):
-            self._end_step()
+            self._end_step((event.at.path, event.at.line) if event.at else None)
         elif isinstance(event, Ran):
             self._ran = {path: frozenset(lines) for path, lines in event.lines.items()}
         elif isinstance(event, Totals):
@@ -81,10 +82,10 @@ class _Work:
             self._process = event
 
     def done(self) -> Recording:
-        rest = self._step()
+        steps, rest = _regular(self._steps, self._step())
         sums: dict[Place, Counts] = {}
         recorded = Counts()
-        for step in (*self._steps, rest):
+        for step in (*steps, rest):
             recorded += step.counts
             for place, counts in step.lines.items():
                 if place is not None:
@@ -94,7 +95,7 @@ class _Work:
             process=self._process,
             totals=totals,
             complete=self._totals is not None,
-            steps=tuple(self._steps),
+            steps=tuple(steps),
             rest=rest,
             lines=tuple(self._line_counts(place, sums[place]) for place in sorted(sums)),
             unattributed=totals - sum(sums.values(), Counts()),
@@ -111,7 +112,7 @@ class _Work:
             self._early[place] = self._early.get(place, 0) + 1
         elif graph.at_boundary and self._process is None:
             # A log without the recorder's lines: the boundary is known by what it ran.
-            self._end_step()
+            self._end_step(place)
 
     def _take_charge(self, charge: Charge) -> None:
         gained = charge.gained
@@ -134,10 +135,10 @@ class _Work:
             self._lines[place] = self._lines.get(place, Counts()) + counts
         return place
 
-    def _end_step(self) -> None:
+    def _end_step(self, at: Place | None) -> None:
         # A boundary behind which nothing ran ends no step: some libraries set one at each end.
         if any(counts.executions for counts in self._lines.values()):
-            self._steps.append(self._step())
+            self._steps.append((at, self._step()))
             self._lines, self._compiled, self._early = {}, [], {}
 
     def _step(self) -> Step:
@@ -147,6 +148,28 @@ class _Work:
         return LineCounts(
             path=place[0], line=place[1], function=self._functions[place], **msgspec.structs.asdict(counts)
         )
+
+
+def _regular(steps: Sequence[tuple[Place | None, Step]], rest: Step) -> tuple[list[Step], Step]:
+    """Without the boundaries that were passed only once, if others were passed again: those end no step of a loop."""
+    passed = Counter(at for at, _ in steps)
+    least = 2 if any(count > 1 for count in passed.values()) else 1
+    regular: list[Step] = []
+    open_step: Step | None = None
+    for at, step in steps:
+        joined = _joined(open_step, step) if open_step else step
+        open_step = None if passed[at] >= least else joined
+        if open_step is None:
+            regular.append(joined)
+    return regular, _joined(open_step, rest) if open_step else rest
+
+
+def _joined(one: Step, other: Step) -> Step:
+    lines = {
+        place: one.lines.get(place, Counts()) + other.lines.get(place, Counts()) for place in (*one.lines, *other.lines)
+    }
+    early = {place: one.early.get(place, 0) + other.early.get(place, 0) for place in (*one.early, *other.early)}
+    return Step(lines, one.compiled + other.compiled, early)
 
 
 def _settle(ahead: int, gained: int) -> tuple[int, int]:

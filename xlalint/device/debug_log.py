@@ -55,6 +55,8 @@ class Charge(msgspec.Struct, frozen=True):
 class Boundary(msgspec.Struct, frozen=True):
     """A step ended."""
 
+    at: Frame | None
+
 
 class Totals(msgspec.Struct, frozen=True):
     """The runtime's own metrics at the end."""
@@ -141,15 +143,19 @@ def _told(text: str) -> Event | None:
     except ValueError:
         return None
     if "boundary" in told:
-        return Boundary()
+        return Boundary(_frame(told["boundary"]))
     if "totals" in told:
         return Totals(Counts(**told["totals"]))
     if "ran" in told:
         return Ran({path: tuple(lines) for path, lines in told["ran"].items()})
     if "process" in told:
         return Process(told["process"], told.get("rank"), tuple(told.get("argv", ())))
-    place = told.pop("at")
-    return Charge(Frame(place[2], place[0], place[1]) if place else None, Counts(**told))
+    place = _frame(told.pop("at"))
+    return Charge(place, Counts(**told))
+
+
+def _frame(place: tuple[str, int, str] | None) -> Frame | None:
+    return Frame(place[2], place[0], place[1]) if place else None
 
 
 def _number(text: str | None) -> int:

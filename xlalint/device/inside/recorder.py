@@ -84,8 +84,7 @@ class Recorder:
 
     def _boundary(self) -> None:
         with self._lock:
-            self._watch.flush()
-            self._write({"boundary": True})
+            self._write({"boundary": self._watch.flush()})
 
     def _write(self, event: dict[str, Any]) -> None:
         if self._file is None:

@@ -31,9 +31,11 @@ class Watch:
     def stop(self) -> None:
         self._move(None)
 
-    def flush(self) -> None:
-        """Tell what the line at work has done until now."""
-        self._left(getattr(self._thread, "place", None))
+    def flush(self) -> Place | None:
+        """Tell what the line at work has done until now, and which one it is."""
+        place: Place | None = getattr(self._thread, "place", None)
+        self._left(place)
+        return place
 
     def is_owned(self, path: str) -> bool:
         known = self._known.get(path)
@@ -49,7 +51,7 @@ class Watch:
         return lines
 
     def _move(self, place: Place | None) -> None:
-        self._left(getattr(self._thread, "place", None))
+        self.flush()
         self._thread.place = place
         if place is not None:
             self._ran.add(place)
