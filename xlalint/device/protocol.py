@@ -24,6 +24,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Wall time before the program and all that it started are killed."""
     data_bytes: int = 4 << 30
     """RLIMIT_DATA. Not RLIMIT_AS: importing torch_xla alone maps 5 GB."""
+    cpu_seconds: int = 300
+    """RLIMIT_CPU, over all threads."""
+    file_bytes: int = 64 << 20
+    """RLIMIT_FSIZE, for each file that the program writes; its output is one."""
     record: bool = False
     """Whether ``Outcome.lines`` says which line of the program did what."""
 
@@ -85,15 +89,21 @@ class Versions(msgspec.Struct, frozen=True):
     torch: str
     torch_xla: str
     device: str
+    network_off: bool = False
+    """Whether programs are cut off from the network; not every system allows it."""
 
 
 _Message = TypeVar("_Message")
 
 
 def write(stream: BinaryIO, message: msgspec.Struct) -> None:
-    body = msgspec.msgpack.encode(message)
-    stream.write(len(body).to_bytes(_LENGTH_BYTES, "little") + body)
+    stream.write(framed(message))
     stream.flush()
+
+
+def framed(message: msgspec.Struct) -> bytes:
+    body = msgspec.msgpack.encode(message)
+    return len(body).to_bytes(_LENGTH_BYTES, "little") + body
 
 
 def read(stream: BinaryIO, kind: type[_Message]) -> _Message | None:
@@ -101,6 +111,11 @@ def read(stream: BinaryIO, kind: type[_Message]) -> _Message | None:
     head = stream.read(_LENGTH_BYTES)
     if len(head) < _LENGTH_BYTES:
         return None
-    size = int.from_bytes(head, "little")
-    body = stream.read(size)
-    return msgspec.msgpack.decode(body, type=kind) if len(body) == size else None
+    body = whole(head + stream.read(int.from_bytes(head, "little")))
+    return msgspec.msgpack.decode(body, type=kind) if body is not None else None
+
+
+def whole(data: bytes | bytearray) -> bytes | None:
+    """The body of the message that ``data`` begins with, or None where it is not all there yet."""
+    end = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "little")
+    return bytes(data[_LENGTH_BYTES:end]) if _LENGTH_BYTES <= len(data) >= end else None

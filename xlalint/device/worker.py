@@ -1,64 +1,94 @@
-"""The device worker: imports torch_xla once, then forks a fresh child for each program. POSIX only.
+"""The device worker: imports torch_xla once, then forks a fresh child for each program.
 
 ``python -m xlalint.device.worker`` talks ``protocol`` on its stdin and stdout. It never touches a device itself:
-a fork after the device is initialised hangs for good (measured, torch_xla 2.9).
+a fork after the device is initialised hangs for good (measured, torch_xla 2.9). With ``--once FOLDER`` it runs one
+program in its own process and in that folder, for systems that can't fork.
 """
 
 from __future__ import annotations
 
 import contextlib
-import linecache
 import os
-import resource
 import select
 import shutil
 import signal
 import sys
 import tempfile
 import time
-import traceback
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO, NamedTuple
 
 import msgspec
 
 from xlalint.device import protocol
-from xlalint.device.counting import totals
-from xlalint.device.protocol import PROGRAM, Failure, Outcome, Request, Versions
-from xlalint.device.recorder import Recorded
+from xlalint.device.child import execute
+from xlalint.device.confine import (
+    OUTPUT,
+    adopt_orphans,
+    confine,
+    end_children,
+    end_of,
+    ending,
+    flush,
+    leave_the_network,
+    redirect,
+)
+from xlalint.device.protocol import Failure, Outcome, Request, Versions
 from xlalint.findings.model import Mode
 
-_OUTPUT_KEPT = 4000
-_LOG = "debug.log"
+ONCE = "--once"
+_LOOK_EACH = 0.05
+"""Seconds between two looks whether a silent child still lives."""
 
 
-class NotMeasurableError(Exception):
-    """The program lacks what the mode needs."""
+class Pipes(NamedTuple):
+    """To whom the worker belongs."""
+
+    requests: BinaryIO
+    answers: BinaryIO
 
 
-def main() -> int:
-    requests = os.fdopen(os.dup(0), "rb")
-    answers = os.fdopen(os.dup(1), "wb")
-    _redirect("/dev/null", 0, os.O_RDONLY)
+def main(arguments: list[str]) -> int:
+    pipes = Pipes(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))
+    redirect(os.devnull, 0, os.O_RDONLY)
     # What torch prints while it is imported must not stand between two messages.
     os.dup2(2, 1)
-    protocol.write(answers, _load())
-    while (request := protocol.read(requests, Request)) is not None:
+    return _run_once(pipes, Path(arguments[1])) if arguments[:1] == [ONCE] else _serve(pipes)
+
+
+def _serve(pipes: Pipes) -> int:
+    adopt_orphans()
+    network_off = _in_a_child_of_its_own()
+    protocol.write(pipes.answers, _load(network_off))
+    while (request := protocol.read(pipes.requests, Request)) is not None:
         if request.mode is Mode.DYNAMO:
             _load_dynamo()
-        protocol.write(answers, _run_in_child(request))
+        protocol.write(pipes.answers, _run_in_child(request, pipes))
     return 0
 
 
-def _load() -> Versions:
+def _run_once(pipes: Pipes, scratch: Path) -> int:
+    request = protocol.read(pipes.requests, Request)
+    if request is None:
+        return 1
+    protocol.write(pipes.answers, _load(False))
+    confine(scratch, request)
+    outcome = execute(request)
+    flush()
+    protocol.write(pipes.answers, outcome)
+    # Not sys.exit: the threads of the device runtime may hang at interpreter shutdown.
+    os._exit(0)
+
+
+def _load(network_off: bool) -> Versions:
     torch, torch_xla = (import_module(name) for name in ("torch", "torch_xla"))
     for name in ("torch_xla.core.xla_model", "torch_xla.debug.metrics", "torch_xla.experimental"):
         import_module(name)
     # One thread: a pool made before the fork does not live in the child.
     torch.set_num_threads(1)
-    return Versions(torch.__version__.partition("+")[0], torch_xla.__version__, os.environ.get("PJRT_DEVICE", "CPU"))
+    device = os.environ.get("PJRT_DEVICE", "CPU")
+    return Versions(torch.__version__.partition("+")[0], torch_xla.__version__, device, network_off)
 
 
 def _load_dynamo() -> None:
@@ -66,129 +96,87 @@ def _load_dynamo() -> None:
         import_module(name)
 
 
-def _run_in_child(request: Request) -> Outcome:
+def _in_a_child_of_its_own() -> bool:
+    """Whether children can be cut off from the network: tried in one, for it can't be undone."""
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if leave_the_network() else 1)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def _run_in_child(request: Request, pipes: Pipes) -> Outcome:
     scratch = Path(tempfile.mkdtemp(prefix="xlalint-"))
     out, into = os.pipe()
     child = os.fork()
     if child == 0:
-        code = 1
-        try:
-            os.close(out)
-            _confine(scratch, request)
-            outcome = _execute(request)
-            sys.stdout.flush()
-            with os.fdopen(into, "wb") as stream:
-                protocol.write(stream, outcome)
-            code = 0
-        finally:
-            # Not sys.exit: the threads of the device runtime may hang at interpreter shutdown.
-            os._exit(code)
+        _be_the_child(scratch, request, pipes, into)
     os.close(into)
     try:
-        body = _collect(out, request.seconds)
-        outcome = _outcome_of(body, child, request.seconds)
-        output = (scratch / "output").read_text(errors="replace")[-_OUTPUT_KEPT:]
-        return msgspec.structs.replace(outcome, output=output)
+        outcome = _outcome_of(out, child, request)
+        return msgspec.structs.replace(outcome, output=end_of(scratch / OUTPUT))
     finally:
         os.close(out)
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _collect(descriptor: int, seconds: float) -> bytes | None:
-    """All that the child writes, or None where it takes longer than ``seconds``."""
-    deadline = time.monotonic() + seconds
-    parts: list[bytes] = []
-    while True:
-        ready, _, _ = select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))
-        if not ready:
-            return None
-        part = os.read(descriptor, 1 << 16)
-        if not part:
-            return b"".join(parts)
-        parts.append(part)
+def _be_the_child(scratch: Path, request: Request, pipes: Pipes, into: int) -> None:
+    """Never returns. Only the process that was forked for it tells the outcome, not what the program forks in turn."""
+    code, mine = 1, os.getpid()
+    try:
+        for pipe in pipes:
+            os.close(pipe.fileno())
+        confine(scratch, request)
+        outcome = execute(request)
+        flush()
+        if os.getpid() == mine:
+            with os.fdopen(into, "wb") as stream:
+                protocol.write(stream, outcome)
+            code = 0
+    finally:
+        # Not sys.exit: the threads of the device runtime may hang at interpreter shutdown.
+        os._exit(code)
 
 
-def _outcome_of(body: bytes | None, child: int, seconds: float) -> Outcome:
+def _outcome_of(out: int, child: int, request: Request) -> Outcome:
+    """What the child says, or why it says nothing. Nothing that it started is left."""
+    body, status = _listen(out, child, request.seconds)
     # The child leads a group of its own, so what it started dies with it.
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        if body is None:
-            os.killpg(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
-    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child, signal.SIGKILL)
+    if status is None:
+        _, status = os.waitpid(child, 0)
+        if body is None:
+            end_children()
+            return Outcome(failure=Failure("TimedOut", f"still running after {request.seconds:g} s", 0))
+    end_children()
     if body is None:
-        return Outcome(failure=Failure("TimedOut", f"still running after {seconds:g} s", 0))
-    if not body:
-        return Outcome(failure=Failure("Died", f"the process ended with status {status}", 0))
-    return msgspec.msgpack.decode(body[8:], type=Outcome)
+        return Outcome(failure=ending(status, request))
+    return msgspec.msgpack.decode(body, type=Outcome)
 
 
-def _confine(scratch: Path, request: Request) -> None:
-    """Limits and a place to write; stdin is empty, so a debugger that waits for input ends at once."""
-    os.setsid()
-    os.chdir(scratch)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_DATA, (request.data_bytes, request.data_bytes))
-    for descriptor in (1, 2):
-        _redirect("output", descriptor, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-    Path(PROGRAM).write_text(request.text, encoding="utf-8")
+def _listen(out: int, child: int, seconds: float) -> tuple[bytes | None, int | None]:
+    """The message of the child, None if there is none; and its status, None if it still lives.
 
-
-def _redirect(path: str, descriptor: int, flags: int) -> None:
-    opened = os.open(path, flags, 0o600)
-    os.dup2(opened, descriptor)
-    os.close(opened)
-
-
-def _execute(request: Request) -> Outcome:
-    failure: Failure | None = None
-    kept: object = None
-    recorded = _recorded() if request.record else None
-    started = time.perf_counter()
-    try:
-        run = _program(request)
-        started = time.perf_counter()
-        kept = run(request.steps)
-    except BaseException as error:  # a program may raise anything, SystemExit and BdbQuit included
-        failure = _failure(error)
-    seconds = time.perf_counter() - started
-    recording = recorded.finish() if recorded else None
-    counts, fallback_ops = totals(kept)
-    counts["host_seconds"] = seconds
-    outcome = Outcome(totals=counts, fallback_ops=fallback_ops, failure=failure)
-    if recording is None:
-        return outcome
-    lines = tuple(msgspec.structs.replace(line, path=PROGRAM) for line in recording.lines)
-    return msgspec.structs.replace(outcome, lines=lines, unattributed=recording.unattributed)
-
-
-def _recorded() -> Recorded:
-    recorded = Recorded(Path(_LOG).resolve(), str(Path(PROGRAM).resolve()).__eq__)
-    recorded.start()
-    return recorded
-
-
-def _program(request: Request) -> Callable[[int], object]:
-    if request.mode is Mode.EAGER:
-        import_module("torch_xla.experimental").eager_mode(True)
-    path = str(Path(PROGRAM).resolve())
-    linecache.checkcache(path)
-    namespace: dict[str, Any] = {"__name__": "program", "__file__": path}
-    exec(compile(request.text, path, "exec"), namespace)
-    if request.mode is Mode.DYNAMO:
-        if "step" not in namespace:
-            raise NotMeasurableError("in dynamo mode the function `step` is compiled, and the program has none")
-        namespace["step"] = import_module("torch").compile(namespace["step"], backend="openxla")
-    run: Callable[[int], object] = namespace["run"]
-    return run
-
-
-def _failure(error: BaseException) -> Failure:
-    path = str(Path(PROGRAM).resolve())
-    lines = [frame.lineno or 0 for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
-    traceback.print_exception(error)
-    return Failure(type(error).__name__, str(error).strip().partition("\n")[0][:300], lines[-1] if lines else 0)
+    The end of the pipe is no sign: a process that the program has forked may hold it.
+    """
+    deadline = time.monotonic() + seconds
+    data = bytearray()
+    status: int | None = None
+    while (body := protocol.whole(data)) is None:
+        ready, _, _ = select.select([out], [], [], _LOOK_EACH)
+        part = os.read(out, 1 << 16) if ready else b""
+        data += part
+        if part:
+            continue
+        if status is not None or time.monotonic() > deadline:
+            return None, status
+        ended, found = os.waitpid(child, os.WNOHANG)
+        # Once more round: what it wrote at its end may be in the pipe.
+        status = found if ended else None
+        if ready and not ended:
+            time.sleep(_LOOK_EACH)
+    return body, status
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
