@@ -60,17 +60,16 @@ def trace_of_log(path: Path, configurations: Configurations) -> TraceReport:
 
 
 def _judged(traced_run: Trace, configurations: Configurations) -> TraceReport:
-    files = {path for process in traced_run.processes for path in process.ran}
-    files |= {line.total.path for process in traced_run.processes for line in process.lines}
-    present = [Path(shown(path)) for path in sorted(files) if Path(path).is_file()]
+    # A log from elsewhere names files that are not here; those keep their names.
+    named = renamed(traced_run, lambda path: shown(path) if Path(path).exists() else path)
+    files = {path for process in named.processes for path in process.ran}
+    files |= {line.total.path for process in named.processes for line in process.lines}
+    present = [Path(path) for path in sorted(files) if Path(path).is_file()]
     diagnostics: tuple[Diagnostic, ...] = ()
     if present:
         diagnostics = lint(present, configurations, Options(jobs=1)).diagnostics
     kept = [one for one in diagnostics if one.suppressed is None]
-    # A log from elsewhere names files that are not here; those keep their names.
-    return held_against(
-        renamed(traced_run, lambda path: shown(path) if Path(path).exists() else path), kept, metrics_of_rule
-    )
+    return held_against(named, kept, {shown(str(path)) for path in present}, metrics_of_rule)
 
 
 @lru_cache(maxsize=256)

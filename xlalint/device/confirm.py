@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import msgspec
 
@@ -37,15 +37,20 @@ class TraceReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def held_against(
-    trace: Trace, diagnostics: Iterable[Diagnostic], metrics_of: Callable[[str], frozenset[str]]
+    trace: Trace,
+    diagnostics: Iterable[Diagnostic],
+    linted: Collection[str],
+    metrics_of: Callable[[str], frozenset[str]],
 ) -> TraceReport:
-    """``metrics_of`` gives what the rule of a code claims to cost. Paths are those of the findings on both sides."""
+    """``metrics_of`` gives what the rule of a code claims to cost. Paths are those of the findings everywhere."""
     lines = together(trace.processes)
     ran = {(path, line) for one in trace.processes for path, numbers in one.ran.items() for line in numbers}
     found = tuple(diagnostics)
     confirmations = tuple(_confirmation(one, lines, ran, trace, metrics_of(one.code)) for one in found)
     flagged = {place for one in found for place in _places(one)}
-    unfound = tuple(line for line in lines if _costs(line, trace.mode) and _place(line) not in flagged)
+    unfound = tuple(
+        line for line in lines if line.total.path in linted and _costs(line, trace.mode) and _place(line) not in flagged
+    )
     return TraceReport(trace=trace, lines=lines, confirmations=confirmations, unfound=unfound)
 
 

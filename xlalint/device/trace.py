@@ -115,7 +115,8 @@ def traced(recording: Recording, graphs: Sequence[Sequence[Instruction]] = ()) -
     return TracedProcess(
         pid=process.pid,
         rank=process.rank,
-        complete=recording.complete,
+        # A log from elsewhere does not tell.
+        complete=recording.complete or recording.process is None,
         steps=len(recording.steps),
         warm_up=warm_up,
         totals=recording.totals,
@@ -183,4 +184,4 @@ def _recompiles(recording: Recording, warm_up: int, graphs: Sequence[Sequence[In
             old = compiled[before][2]
             same = (old.inputs, old.outputs) == (graph.inputs, graph.outputs)
             sizes = f"{old.inputs} inputs and {old.outputs} outputs became {graph.inputs} and {graph.outputs}"
-            yield Recompile(number, place, "as many inputs and outputs" if same else sizes)
+            yield Recompile(number, place, "another graph with as many inputs and outputs" if same else sizes)

@@ -37,7 +37,7 @@ def _report(report: TraceReport) -> Iterator[str]:
 
 def _heading(trace: Trace) -> str:
     if trace.mode is None:
-        return "From a log."
+        return "From a log; a debug log tells of graphs only, not of reads, uploads and fallbacks."
     if not trace.processes:
         return f"{trace.mode.value} mode, exit code {trace.status}: no process used an XLA device"
     return f"{trace.mode.value} mode, exit code {trace.status}"
@@ -67,7 +67,9 @@ def _process(process: TracedProcess, named: bool) -> Iterator[str]:
 def _summary(process: TracedProcess, rates: Rates) -> str:
     """What a steady step does, and what it would do without the lines that want values early."""
     early = [line for line in process.lines if line.early]
-    told = f"A steady step runs {_amount(rates.executions, 'graph')} and reads the host {_times(rates.reads)}"
+    told = f"A steady step runs {_amount(rates.executions, 'graph')}"
+    if process.totals.reads:
+        told += f" and reads the host {_times(rates.reads)}"
     if rates.compiles:
         told += f", compiling {_figure(rates.compiles)} of them anew"
     if not early:

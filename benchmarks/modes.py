@@ -1,0 +1,97 @@
+"""Compiles, executions and graph breaks of known models in each mode, measured by the recorder of `xlalint trace`.
+
+`python benchmarks/modes.py` writes the table of docs/modes.md; it needs the extra `bench`. Name models to run only
+those.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from xlalint.device.inside.program import owner
+from xlalint.device.launch import launch
+from xlalint.device.trace import trace_of_folder
+from xlalint.findings.model import Mode
+
+PROGRAM = Path(__file__).parent / "programs" / "train_step.py"
+PAGE = Path(__file__).parent.parent / "docs" / "modes.md"
+MODELS = (
+    "resnet18",
+    "resnet50",
+    "bert",
+    "resnext50_32x4d",
+    "alexnet",
+    "mobilenet_v2",
+    "mnasnet1_0",
+    "vgg16",
+    "vit_tiny_patch16_224",
+    "squeezenet1_1",
+)
+BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
+
+
+class Way(msgspec.Struct, frozen=True):
+    """How a model is run."""
+
+    name: str
+    mode: Mode
+    arguments: tuple[str, ...] = ()
+
+
+WAYS = (
+    Way("lazy", Mode.LAZY),
+    Way("dynamo, model only", Mode.DYNAMO),
+    Way("dynamo, whole step", Mode.LAZY, ("whole-step",)),
+    Way("eager", Mode.EAGER),
+)
+
+
+class Row(msgspec.Struct, frozen=True):
+    model: str
+    way: str
+    cells: tuple[str, ...]
+
+
+def measured(model: str, way: Way) -> Row:
+    roots = [str(PROGRAM.parent)]
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as output:
+        command = (sys.executable, str(PROGRAM), model, *way.arguments)
+        status = launch(command, way.mode, Path(folder), roots, output)
+        trace = trace_of_folder(Path(folder), way.mode, status, owner(roots))
+        output.seek(0)
+        breaks = re.search(r"GRAPH_BREAKS (\d+)", output.read().decode())
+    if status or not breaks or not trace.processes:
+        return Row(model, way.name, (f"failed with exit code {status}", "-", "-"))
+    (process,) = trace.processes
+    rates = process.per_step
+    a_step = f"{rates.executions:g}" if rates is not None else "-"
+    return Row(model, way.name, (str(process.totals.compiles), a_step, breaks[1]))
+
+
+def table(rows: Sequence[Row]) -> Iterator[str]:
+    yield "| model | mode | compiles in all | executions a step | graph breaks |"
+    yield "| --- | --- | --- | --- | --- |"
+    for row in rows:
+        yield f"| {row.model} | {row.way} | {' | '.join(row.cells)} |"
+
+
+def main(models: Sequence[str]) -> None:
+    rows: list[Row] = []
+    for model in models or MODELS:
+        for way in WAYS:
+            rows.append(measured(model, way))
+            print(*list(table(rows[-1:]))[2:], flush=True)
+    if not models and PAGE.exists():
+        head, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+        text = "\n".join([BEGIN, *table(rows), END])
+        PAGE.write_text(head + text + rest.partition(END)[2], encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

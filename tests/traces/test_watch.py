@@ -1,0 +1,172 @@
+"""Which line is at work, by each of the two ways Python offers; and what is charged where."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from xlalint.device.attribution import attribute
+from xlalint.device.debug_log import Boundary, Charge, Frame, Graph, Totals
+from xlalint.device.graph_difference import difference, instructions
+from xlalint.device.inside.program import owner
+from xlalint.device.inside.watch import MonitoringWatch, Place, SettraceWatch, Watch
+from xlalint.device.protocol import Counts
+
+WAYS = [
+    pytest.param(SettraceWatch, id="settrace"),
+    pytest.param(
+        MonitoringWatch,
+        id="monitoring",
+        marks=pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with Python 3.12"),
+    ),
+]
+USERS = """\
+def plain(cost, apply):
+    cost()
+    for _ in range(2):
+        cost()
+
+def inner(cost, apply):
+    cost()
+
+def outer(cost, apply):
+    inner(cost, apply); cost()
+    apply(inner, cost, apply)
+    apply(cost)
+
+def raising(cost, apply):
+    try:
+        failing(cost)
+    except ValueError:
+        cost()
+
+def failing(cost):
+    cost()
+    raise ValueError
+
+def yielding(cost, apply):
+    for _ in numbers(cost):
+        cost()
+
+def numbers(cost):
+    for number in range(2):
+        cost()
+        yield number
+"""
+
+
+def charged(way: type[Watch], path: Path, name: str) -> Counter[int | None]:
+    """How many units of cost each line of the function's file was charged."""
+    path.write_text(USERS, encoding="utf-8")
+    module = ModuleType("users")
+    exec(compile(USERS, str(path), "exec"), vars(module))
+    pending = 0
+    charges: Counter[int | None] = Counter()
+
+    def cost() -> None:
+        nonlocal pending
+        pending += 1
+
+    def left(place: Place | None) -> None:
+        nonlocal pending
+        if pending:
+            charges[place[1] if place else None] += pending
+        pending = 0
+
+    def library(function: Callable[..., object], *arguments: object) -> object:
+        return function(*arguments)
+
+    watch = way(str(path).__eq__, left)
+    before = sys.gettrace()
+    watch.start()
+    try:
+        vars(module)[name](cost, library)
+        cost()
+    finally:
+        watch.stop()
+        threading.settrace(before)  # type: ignore[arg-type]
+        sys.settrace(before)
+    return charges
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("plain", {2: 1, 4: 2}),
+        ("outer", {7: 2, 10: 1, 12: 1}),
+        ("raising", {21: 1, 18: 1}),
+        ("yielding", {26: 2, 30: 2}),
+    ],
+)
+def test_the_innermost_line_of_the_users_files_is_charged(
+    way: type[Watch], name: str, expected: dict[int, int], tmp_path: Path
+) -> None:
+    assert charged(way, tmp_path / "users.py", name) == {**expected, None: 1}
+
+
+def test_the_users_files_are_those_in_the_folder_that_are_not_installed(tmp_path: Path) -> None:
+    owned = owner([str(tmp_path)])
+    assert owned(str(tmp_path / "train.py"))
+    assert not owned(str(tmp_path / ".venv" / "lib" / "python3.11" / "site-packages" / "torch" / "nn.py"))
+    assert not owned("<string>")
+    assert not owned(threading.__file__)
+
+
+LINE, OTHER = Frame("step", "a.py", 3), Frame("step", "a.py", 5)
+
+
+def graph(kind: str, at: Frame, cause: str = "user torch_xla.sync") -> Graph:
+    return Graph(kind=kind, cause=cause, frames=(Frame("sync", "/lib/torch_xla.py", 1), at))
+
+
+def test_what_the_log_tells_is_not_counted_again_and_what_it_lacks_is_charged_by_the_counters() -> None:
+    log = [
+        graph("Compilation", LINE),
+        graph("Execution", LINE),
+        Charge(LINE, Counts(compiles=1, executions=1, reads=2)),
+        Charge(OTHER, Counts(executions=3)),
+        Totals(Counts(compiles=1, executions=5, reads=2)),
+    ]
+    found = attribute(log, "a.py".__eq__)
+    assert {line.line: (line.compiles, line.executions, line.reads) for line in found.lines} == {
+        3: (1, 1, 2),
+        5: (0, 3, 0),
+    }
+    assert found.unattributed == Counts(executions=1)
+
+
+def test_a_boundary_that_is_passed_once_ends_no_step_of_a_loop() -> None:
+    step = [graph("Execution", LINE), Charge(LINE, Counts(executions=1)), Boundary(LINE)]
+    end = [graph("Execution", OTHER), Charge(OTHER, Counts(executions=1)), Boundary(OTHER)]
+    recording = attribute([*step, Boundary(LINE), *step, *end, Totals(Counts(executions=3))], "a.py".__eq__)
+    assert [one.counts.executions for one in recording.steps] == [1, 1]
+    assert recording.rest.counts.executions == 1
+
+
+GRAPH = """\
+ENTRY main {
+  %p0 = f32[4,8]{1,0} parameter(0), metadata={op_name="x"}
+  %c = f32[] constant(2)
+  ROOT %m = f32[4,8]{1,0} multiply(%p0, %c)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("[4,8]{1,0}", "[5,8]{1,0}", "shape: an input was f32[4,8] and is f32[5,8]"),
+        ("constant(2)", "constant(3)", "constant: 2 became 3"),
+        (" multiply(", " add(", "ops: 1 more `add`, 1 fewer `multiply`"),
+        ("", "", "the same ops, shapes and constants"),
+    ],
+)
+def test_what_differs_between_two_graphs_is_told_in_words(old: str, new: str, words: str) -> None:
+    assert difference(instructions(GRAPH), instructions(GRAPH.replace(old, new) if old else GRAPH)) == words
