@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("torch_xla")
 
-from xlalint.device.client import Worker, run_all
+from xlalint.device.client import Worker
 from xlalint.device.protocol import Outcome, Request
 from xlalint.findings.model import Mode
 
@@ -117,10 +117,3 @@ def test_without_fork_each_program_has_an_interpreter_of_its_own() -> None:
         outcome = worker.run(request("print('here')\nraise KeyError('k')"))
         assert (reason(outcome), outcome.output.splitlines()[0]) == ("KeyError: 'k'", "here")
         assert reason(worker.run(request("os._exit(3)"))).startswith("Died: the process ended with exit code 3")
-
-
-def test_several_workers_keep_the_order_of_the_requests() -> None:
-    bodies = ("print(0)\ntime.sleep(1)", "print(1)", "os._exit(1)", "print(3)")
-    outcomes = list(run_all([request(body) for body in bodies], jobs=2))
-    assert [outcome.output.strip() for outcome in outcomes] == ["0", "1", "", "3"]
-    assert [outcome.failure is None for outcome in outcomes] == [True, True, False, True]

@@ -78,7 +78,10 @@ def _traced(program: tuple[str, ...], mode: str, configured: Configurations, out
 def _output(path: str | None) -> contextlib.AbstractContextManager[IO[bytes] | int]:
     if path is None:
         return contextlib.nullcontext(sys.stderr.fileno())
-    return open(path, "wb")
+    try:
+        return open(path, "wb")
+    except OSError as error:
+        raise click.ClickException(f"{path}: {error.strerror or error}") from error
 
 
 def _rendered(reports: list[TraceReport], output_format: str) -> str:

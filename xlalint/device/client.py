@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import io
 import os
-import queue
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, cast
@@ -135,23 +133,6 @@ class Worker:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def run_all(requests: Iterable[Request], jobs: int, env: Mapping[str, str] | None = None) -> Iterator[Outcome]:
-    """Run programs in ``jobs`` workers at once; outcomes come in the order of the requests."""
-    with ExitStack() as stack, ThreadPoolExecutor(jobs) as threads:
-        free: queue.SimpleQueue[Worker] = queue.SimpleQueue()
-        for worker in threads.map(lambda _: Worker(env), range(jobs)):
-            free.put(stack.enter_context(worker))
-
-        def run(request: Request) -> Outcome:
-            worker = free.get()
-            try:
-                return worker.run(request)
-            finally:
-                free.put(worker)
-
-        yield from threads.map(run, requests)
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

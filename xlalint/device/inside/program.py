@@ -52,8 +52,8 @@ def _name_the_files(folder: str) -> None:
     os.environ["PT_XLA_DEBUG_FILE"] = _log(folder)
     flags = os.environ.get("XLA_FLAGS", "")
     ours = os.path.join(folder, "")
-    if "--xla_dump_to=" in flags and ours not in flags:
-        # The program dumps its graphs itself, to a place of its own.
+    if ("--xla_dump_to=" in flags and ours not in flags) or os.environ.get(MODE) == "eager":
+        # The program dumps its graphs itself, to a place of its own; or each op is a graph, of which there are many.
         return
     kept = [flag for flag in flags.split() if not flag.startswith("--xla_dump_")]
     dump = [f"--xla_dump_to={ours}{os.getpid()}", "--xla_dump_hlo_as_text", "--xla_dump_max_hlo_modules=1000"]
