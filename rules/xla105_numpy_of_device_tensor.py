@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Effect, Facts, Finding, Mode, Rule, Severity
+from xlalint.api import Effect, Facts, Finding, Mode, Neutral, Rule, Severity
 
 RULE = Rule(
     code="XLA105",
@@ -11,6 +11,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     # Under torch.compile numpy is traced, and does not raise.
     modes=frozenset({Mode.LAZY, Mode.EAGER}),
+    neutral=Neutral.NOTHING,
 )
 
 

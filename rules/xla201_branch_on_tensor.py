@@ -2,9 +2,15 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Edit, Effect, Event, Facts, Finding, Rule, Safety, Severity, how_often
+from xlalint.api import Edit, Effect, Event, Facts, Finding, Neutral, Rule, Safety, Severity, how_often
 
-RULE = Rule(code="XLA201", name="branch-on-tensor", family="control-flow", severity=Severity.WARNING)
+RULE = Rule(
+    code="XLA201",
+    name="branch-on-tensor",
+    family="control-flow",
+    severity=Severity.WARNING,
+    neutral=Neutral.REPLAY_TRUTH,
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:

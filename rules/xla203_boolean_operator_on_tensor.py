@@ -2,9 +2,15 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Edit, Effect, Event, Facts, Finding, Rule, Safety, Severity, how_often
+from xlalint.api import Edit, Effect, Event, Facts, Finding, Neutral, Rule, Safety, Severity, how_often
 
-RULE = Rule(code="XLA203", name="boolean-operator-on-tensor", family="control-flow", severity=Severity.WARNING)
+RULE = Rule(
+    code="XLA203",
+    name="boolean-operator-on-tensor",
+    family="control-flow",
+    severity=Severity.WARNING,
+    neutral=Neutral.REPLAY_TRUTH,
+)
 INSTEAD = {
     "and": "`torch.logical_and`, or `&` where both are bool",
     "or": "`torch.logical_or`, or `|` where both are bool",

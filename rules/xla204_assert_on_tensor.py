@@ -2,9 +2,15 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Effect, Facts, Finding, Rule, Severity, how_often
+from xlalint.api import Effect, Facts, Finding, Neutral, Rule, Severity, how_often
 
-RULE = Rule(code="XLA204", name="assert-on-tensor", family="control-flow", severity=Severity.WARNING)
+RULE = Rule(
+    code="XLA204",
+    name="assert-on-tensor",
+    family="control-flow",
+    severity=Severity.WARNING,
+    neutral=Neutral.FIRST_ONLY,
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -2,9 +2,15 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Effect, Facts, Finding, Rule, Severity, how_often
+from xlalint.api import Effect, Facts, Finding, Neutral, Rule, Severity, how_often
 
-RULE = Rule(code="XLA205", name="filter-on-tensor", family="control-flow", severity=Severity.WARNING)
+RULE = Rule(
+    code="XLA205",
+    name="filter-on-tensor",
+    family="control-flow",
+    severity=Severity.WARNING,
+    neutral=Neutral.REPLAY_TRUTH,
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Effect, Facts, Finding, Heat, Mode, Rule, Severity
+from xlalint.api import Effect, Facts, Finding, Heat, Mode, Neutral, Rule, Severity
 
 RULE = Rule(
     code="XLA313",
@@ -10,6 +10,7 @@ RULE = Rule(
     family="bucketing",
     severity=Severity.WARNING,
     modes=frozenset({Mode.LAZY, Mode.DYNAMO}),
+    neutral=Neutral.REPLAY_BATCH,
 )
 
 

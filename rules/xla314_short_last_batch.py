@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Edit, Effect, Event, Facts, Finding, Mode, Rule, Safety, Severity
+from xlalint.api import Edit, Effect, Event, Facts, Finding, Mode, Neutral, Rule, Safety, Severity
 
 RULE = Rule(
     code="XLA314",
@@ -10,6 +10,7 @@ RULE = Rule(
     family="bucketing",
     severity=Severity.NOTE,
     modes=frozenset({Mode.LAZY, Mode.DYNAMO}),
+    neutral=Neutral.REPLAY_BATCH,
 )
 
 

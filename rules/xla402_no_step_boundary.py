@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Edit, Effect, Facts, Finding, Mode, Rule, Safety, Severity
+from xlalint.api import Edit, Effect, Facts, Finding, Mode, Neutral, Rule, Safety, Severity
 
 RULE = Rule(
     code="XLA402",
@@ -12,6 +12,7 @@ RULE = Rule(
     # Eager mode runs each operation at once.
     modes=frozenset({Mode.LAZY}),
     needs_xla=True,
+    neutral=Neutral.BOUNDARY,
 )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Edit, Effect, Event, Facts, Finding, Rule, Safety, Severity
+from xlalint.api import Edit, Effect, Event, Facts, Finding, Neutral, Rule, Safety, Severity
 
 RULE = Rule(
     code="XLA405",
@@ -10,6 +10,7 @@ RULE = Rule(
     family="lowering",
     severity=Severity.ERROR,
     needs_xla=True,
+    neutral=Neutral.NOTHING,
 )
 
 TITLES = {

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Edit, Effect, Facts, Finding, Mode, Rule, Safety, Severity
+from xlalint.api import Edit, Effect, Facts, Finding, Mode, Neutral, Rule, Safety, Severity
 
 RULE = Rule(
     code="XLA501",
@@ -10,6 +10,7 @@ RULE = Rule(
     family="debug",
     severity=Severity.WARNING,
     modes=frozenset({Mode.LAZY, Mode.EAGER}),
+    neutral=Neutral.NOTHING,
 )
 
 

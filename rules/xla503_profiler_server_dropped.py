@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Edit, Effect, Event, Facts, Finding, Rule, Safety, Severity
+from xlalint.api import Edit, Effect, Event, Facts, Finding, Neutral, Rule, Safety, Severity
 
 RULE = Rule(
     code="XLA503",
     name="profiler-server-dropped",
     family="profiler",
     severity=Severity.WARNING,
+    neutral=Neutral.NOTHING,
 )
 
 

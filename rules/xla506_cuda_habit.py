@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Effect, Facts, Finding, Rule, Severity
+from xlalint.api import Effect, Facts, Finding, Neutral, Rule, Severity
 
 RULE = Rule(
     code="XLA506",
@@ -10,6 +10,7 @@ RULE = Rule(
     family="lowering",
     severity=Severity.ERROR,
     needs_xla=True,
+    neutral=Neutral.NOTHING,
 )
 
 

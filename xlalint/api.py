@@ -1,7 +1,7 @@
 """All that a rule may import."""
 
 from xlalint.facts.events import Certainty, Effect, Event, Facts, Heat, Place, Span
-from xlalint.findings.model import Check, Edit, Finding, Mode, Rule, Safety, Severity
+from xlalint.findings.model import Check, Edit, Finding, Mode, Neutral, Rule, Safety, Severity
 from xlalint.findings.wording import how_often
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Finding",
     "Heat",
     "Mode",
+    "Neutral",
     "Place",
     "Rule",
     "Safety",

@@ -140,6 +140,8 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     uses_xla: bool
     """torch_xla is used by the file, an importer or its entry point, or the configuration says so."""
     assumed_of: str = ""
+    loop_line: int = 0
+    """Where the loop that makes it hot begins, if that is in this file."""
 
 
 class Facts:

@@ -120,6 +120,7 @@ class Placing:
             backward_only=raw.backward_only,
             uses_xla=self.uses_xla,
             assumed_of=self.heat.assumed_of(function.key) if pace.assumed else "",
+            loop_line=self.loop_line(pace),
         )
 
     def alternates(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> bool:
@@ -160,6 +161,11 @@ class Placing:
 
     def is_step_loop(self, key: LoopKey) -> bool:
         return key in self.heat.step_loops
+
+    def loop_line(self, pace: Pace) -> int:
+        if pace.loop is None or pace.loop[0][0] != os.path.abspath(self.source.path):
+            return 0
+        return unpack(pace.loop[1][1])[0]
 
     def loop_text(self, pace: Pace) -> str:
         if pace.loop is None:

@@ -103,6 +103,7 @@ class Judge:
             fix=draft.fix(finding.fix),
             fingerprint=name,
             suppressed=draft.suppressed(rule, placed.statement),
+            loop_line=event.loop_line,
         )
 
     def _severity(self, finding: Finding) -> Severity:

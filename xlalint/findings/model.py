@@ -42,6 +42,23 @@ class Edit(msgspec.Struct, frozen=True):
     arguments: tuple[str, ...] = ()
 
 
+class Neutral(Enum):
+    """How a flagged place is run without its cost: one of the closed set that ``xlalint.edits.neutral`` implements."""
+
+    REPLAY = "replay"
+    """What it gave in the first step it gives again in the others."""
+    REPLAY_TRUTH = "replay-truth"
+    """The same of its truth, for a test."""
+    REPLAY_BATCH = "replay-batch"
+    """The same of what is made on the host; both times it goes to the device, as a batch does."""
+    FIRST_ONLY = "first-only"
+    """The statement around it runs in the first step only, or its value is given again."""
+    BOUNDARY = "boundary"
+    """Each step ends by a boundary."""
+    NOTHING = "nothing"
+    """There is nothing to compare with: it raises, or it doesn't."""
+
+
 class Rule(msgspec.Struct, frozen=True):
     """What a rule is. Its check is the function ``check(facts)`` of the same module."""
 
@@ -55,6 +72,8 @@ class Rule(msgspec.Struct, frozen=True):
     """Whether it is on unless the user says otherwise."""
     needs_xla: bool = False
     """A habit that is right on other devices: flagged only where torch_xla is in use."""
+    neutral: Neutral = Neutral.REPLAY
+    """What it is compared with on the device."""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,6 +122,72 @@ class Reason(msgspec.Struct, frozen=True):
     text: str
 
 
+class Verdict(Enum):
+    CONFIRMED = "confirmed"
+    """The difference that the rule claims was counted, at this place."""
+    REFUTED = "refuted"
+    """It ran, and cost nothing."""
+    NOT_RUN = "not-run"
+
+
+class Basis(Enum):
+    """What a verdict rests on."""
+
+    RUN = "run"
+    """The program itself."""
+    SLICE = "slice"
+    """The flagged value was computed by the program's own statements, from what stands in at the border."""
+    ASSUMED = "assumed"
+    """The flagged value, or what makes it vary, was itself a stand-in."""
+
+
+class LineCost(msgspec.Struct, frozen=True):
+    """What fell on one line of the program that was run, by the place in the file that it is from."""
+
+    path: str
+    line: int
+    compiles: float = 0
+    executions: float = 0
+    reads: float = 0
+    uploads: float = 0
+
+
+class ModeEvidence(msgspec.Struct, frozen=True, kw_only=True):
+    """What one mode said. ``before`` and ``after`` are totals of the longer run, as it is and without the flagged
+    cost; ``per_step`` is the difference that each further step makes."""
+
+    verdict: Verdict
+    reason: str
+    before: dict[str, float] = {}
+    after: dict[str, float] = {}
+    per_step: dict[str, float] = {}
+    growth: str = "none"
+    """``none``, ``once``, ``bounded`` or ``per-step``: how the claimed cost grows."""
+    lines: tuple[LineCost, ...] = ()
+
+
+class Device(msgspec.Struct, frozen=True):
+    kind: str
+    torch: str
+    torch_xla: str
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """What a device said of a finding."""
+
+    verdict: Verdict
+    reason: str
+    basis: Basis | None
+    """None where nothing was run."""
+    assumptions: tuple[str, ...]
+    device: Device
+    modes: dict[Mode, ModeEvidence]
+    metric: str = ""
+    """The cost that the rule claims."""
+    program: str = ""
+    neutral_program: str = ""
+
+
 class Diagnostic(msgspec.Struct, frozen=True, kw_only=True):
     """A finding anchored in its file: all that a report needs."""
 
@@ -122,6 +207,10 @@ class Diagnostic(msgspec.Struct, frozen=True, kw_only=True):
     fingerprint: str
     suppressed: str | None = None
     """The suppression comment that covers it, or None: shown only in SARIF and with ``--ignore-suppressions``."""
+    loop_line: int = 0
+    """Where the loop begins that makes it hot, if that is in the same file."""
+    evidence: Evidence | None = None
+    """What a device said of it; None before ``validate``."""
 
 
 class Skipped(msgspec.Struct, frozen=True):

@@ -1,0 +1,331 @@
+"""What stands in for the parts of a program that a slice leaves out. For the worker's children, and by hand.
+
+All sizes are one number, so that shapes agree wherever the program wants them to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
+from typing import Any
+
+torch: Any = import_module("torch")
+torch_xla: Any = import_module("torch_xla")
+_map: Any = import_module("torch.utils._pytree").tree_map
+
+SIZE = 8
+WORDS = 8
+"""How many values labels and token ids have."""
+
+
+class NotReached(Exception):
+    """The flagged line did not run."""
+
+
+class NoSteps(Exception):
+    """The step loop has nothing to iterate over."""
+
+
+class Unavailable(Exception):
+    """A part that could not be had is asked for a value."""
+
+
+class _Run:
+    """Where a program stands: the number of the step, what was answered in the first one, what ran."""
+
+    step = 0
+    reached = 0
+    turn: dict[int, int]
+    answers: dict[tuple[int, int], Any]
+    parameters: list[Any]
+    kept: list[Any]
+    """What the flagged place gave in this step: a value that nobody holds is not computed."""
+
+    def __init__(self) -> None:
+        self.turn, self.answers, self.parameters, self.kept = {}, {}, [], []
+
+    def occurrence(self, site: int) -> tuple[int, int]:
+        """A place, and the how-manieth time in this step it is met."""
+        self.turn[site] = self.turn.get(site, -1) + 1
+        return (site, self.turn[site])
+
+
+_run = _Run()
+
+
+# The step loop, and the flagged place
+
+
+def steps(items: Iterable[Any], count: int, boundary: bool = True) -> Iterator[Any]:
+    """``count`` turns, each ended by a step boundary; ``items`` are taken again from the start where they end."""
+    given = iter(items)
+    for number in range(count):
+        _run.step, _run.turn = number, {}
+        for turn in (given, iter(items)):
+            given = turn
+            item = next(given, _run)
+            if item is not _run:
+                break
+        else:
+            raise NoSteps("the step loop has nothing to iterate over")
+        yield item
+        if boundary:
+            torch_xla.sync()
+        _run.kept.clear()
+    if not _run.reached:
+        raise NotReached("the flagged line did not run")
+
+
+def once(items: Iterable[Any]) -> Iterator[Any]:
+    """One turn of a loop around the step loop."""
+    for item in items:
+        yield item
+        return
+
+
+def step() -> int:
+    """The number of this step: for what is another one in each."""
+    return _run.step
+
+
+def ran(value: Any = None) -> Any:
+    """The flagged place as it is."""
+    _run.reached += 1
+    _run.kept.append(value)
+    return value
+
+
+def used(value: Any) -> Any:
+    """A batch goes to the device, and something is done with it there."""
+    _run.kept.append(_map(lambda leaf: leaf.to(device()) * 2 if isinstance(leaf, torch.Tensor) else leaf, value))
+    return value
+
+
+def replay(make: Callable[[], Any], site: int = 0) -> Any:
+    """The flagged place without its cost: what it gave in the first step it gives again, without asking anew."""
+    _run.reached += 1
+    at = _run.occurrence(site)
+    if at not in _run.answers:
+        value = make()
+        _run.answers[at] = _map(_held, value)
+    else:
+        value = _run.answers[at]
+    _run.kept.append(value)
+    return value
+
+
+def truth(value: Any) -> bool:
+    """The answer that a test gives, which waits for the device."""
+    return bool(value)
+
+
+def first(site: int = 0) -> bool:
+    """Whether a flagged statement is to run: in the first step only."""
+    _run.reached += 1
+    at = _run.occurrence(site)
+    fresh = at not in _run.answers
+    _run.answers[at] = True
+    return fresh
+
+
+def _held(value: Any) -> Any:
+    """A tensor cut from the graph of its step; a backward pass ends at it."""
+    if not isinstance(value, torch.Tensor) or not value.requires_grad:
+        return value
+    return value.detach().requires_grad_()
+
+
+# Values
+
+
+def device() -> Any:
+    return torch_xla.device()
+
+
+def tensor(kind: str, rank: int, dims: tuple[int | None, ...] = (), on: str = "xla", grad: bool = False) -> Any:
+    """A tensor of ``kind``; ``dims`` where they are known. Values differ from step to step, shapes don't."""
+    shape = tuple(SIZE if size is None else min(size, 64) for size in dims) or (SIZE,) * rank
+    return _moved(_filled(kind, shape), on, grad)
+
+
+def varying(kind: str, rank: int, on: str = "xla", grad: bool = False) -> Any:
+    """A tensor whose last dimension is another one in each step."""
+    shape = ((SIZE,) * (rank - 1) + (SIZE + _run.step,)) if rank else ()
+    return _moved(_filled(kind, shape), on, grad)
+
+
+def rows(kinds: tuple[str, ...]) -> list[tuple[Any, ...]]:
+    """Rows of a batch before they are one: the first part of each has a length of its own, the rest are numbers."""
+    lengths = [3 + (5 * row + 7 * _run.step) % (SIZE + _run.step) for row in range(SIZE)]
+    return [(torch.arange(1, length + 1), *(row % WORDS for _ in kinds[1:])) for row, length in enumerate(lengths)]
+
+
+def _filled(kind: str, shape: tuple[int, ...]) -> Any:
+    count = 1
+    for size in shape:
+        count *= size
+    numbers = torch.arange(count).add(_run.step).reshape(shape)
+    if kind in ("bool", "uint8"):
+        return (numbers % 2 == 0).to(getattr(torch, kind))
+    if kind == "int":
+        return numbers % WORDS
+    return torch.sin(numbers.to(torch.float32))
+
+
+def _moved(made: Any, on: str, grad: bool) -> Any:
+    moved = made.to(device()) if on == "xla" else made
+    return moved.requires_grad_() if grad and moved.is_floating_point() else moved
+
+
+class Batches:
+    """A loader without end."""
+
+    batch_size = SIZE
+    drop_last = True
+    num_workers = 0
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self.dataset = range(SIZE * SIZE)
+        self.sampler = self.batch_sampler = Absent("sampler")
+
+    def __iter__(self) -> Iterator[Any]:
+        while True:
+            yield self._make()
+
+    def __len__(self) -> int:
+        return SIZE
+
+
+class Fields(dict[str, Any]):
+    """A batch or an output, by key and by attribute. What is not named is the first value."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __missing__(self, key: object) -> Any:
+        values = list(self.values())
+        if isinstance(key, int) and key < len(values):
+            return values[key]
+        return values[0]
+
+    def to(self, *args: Any, **kwargs: Any) -> Fields:
+        return Fields({name: value.to(*args, **kwargs) for name, value in self.items()})
+
+
+class Model(torch.nn.Module):  # type: ignore[misc]
+    """A small network that takes any tensor: floats keep their shape, numbers are looked up in a table."""
+
+    def __init__(self, fields: tuple[str, ...] = (), parts: int = 0, **attributes: Any) -> None:
+        super().__init__()
+        self.__dict__.update(attributes)
+        self.scale = torch.nn.Parameter(torch.ones((), device=device()))
+        self.bias = torch.nn.Parameter(torch.zeros((), device=device()))
+        self.table = torch.nn.Parameter(torch.linspace(-1, 1, WORDS * SIZE).reshape(WORDS, SIZE).to(device()))
+        self.dropout = torch.nn.Dropout(0.1)
+        self._fields, self._parts = fields, parts
+        _run.parameters.extend(self.parameters())
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        leaves = import_module("torch.utils._pytree").tree_leaves([args, dict(kwargs)])
+        tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+        if not tensors:
+            raise Unavailable("a stand-in for a model was called without a tensor")
+        x = tensors[0]
+        y = self._seen(x)
+        y = self.dropout(y * self.scale + self.bias)
+        if self._parts:
+            return (y,) * self._parts
+        for name in self._fields:
+            if not hasattr(y, name):
+                setattr(y, name, y.mean() if "loss" in name else y)
+        return y
+
+    def _seen(self, x: Any) -> Any:
+        if not x.is_floating_point():
+            return self.table[x.long() % WORDS]
+        return x.flatten(2).mean(2) if x.dim() > 3 else x
+
+
+class Layer(Model):
+    """As ``Model``, and what it gives has the shape of what it was given."""
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        x = args[0] if args else next(iter(kwargs.values()))
+        if not isinstance(x, torch.Tensor) or not x.is_floating_point():
+            return super().forward(*args, **kwargs)
+        return x * self.scale + self.bias
+
+
+class Loss(torch.nn.Module):  # type: ignore[misc]
+    """A loss that takes tensors of any shapes."""
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        means = [each.to(torch.float32).mean() for each in (*args, *kwargs.values()) if isinstance(each, torch.Tensor)]
+        return sum(means[1:], means[0]) ** 2
+
+
+def optimizer() -> Any:
+    """Plain gradient descent on all that the stand-ins have to learn."""
+    return torch.optim.SGD(_run.parameters or [torch.nn.Parameter(torch.ones((), device=device()))], lr=0.01)
+
+
+def scheduler() -> Any:
+    return torch.optim.lr_scheduler.LambdaLR(optimizer(), lambda _: 1.0)
+
+
+class Absent:
+    """A name that could not be had. It may be passed on and called for its effect, and has no value."""
+
+    def __init__(self, name: str, *passed: Any) -> None:
+        self.__name, self.__passed = name, passed
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Absent(f"{self.__name}.{name}")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        # As a decorator it leaves what it decorates as it is.
+        if len(args) == 1 and not kwargs and (isinstance(args[0], type) or hasattr(args[0], "__code__")):
+            return args[0]
+        return Absent(f"{self.__name}()", *args)
+
+    def __iter__(self) -> Iterator[Any]:
+        """What is wrapped for its effect, as by a progress bar, is what there is to iterate over."""
+        if not self.__passed or not hasattr(self.__passed[0], "__iter__"):
+            self._refuse()
+        return iter(self.__passed[0])
+
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
+        return (Parts,)
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        return None
+
+    def _refuse(self, *_: Any) -> Any:
+        raise Unavailable(f"`{self.__name}` can't be had here")
+
+    __bool__ = __len__ = __getitem__ = __add__ = __radd__ = __mul__ = __rmul__ = _refuse
+    __sub__ = __rsub__ = __truediv__ = __float__ = __int__ = __lt__ = __gt__ = __contains__ = _refuse
+    __index__ = __torch_function__ = _refuse
+
+
+class Parts:
+    """An object of which only the attributes that the slice reads are there."""
+
+    def __init__(self, *args: Any, **attributes: Any) -> None:
+        self.__dict__.update(attributes)
+
+    training = True
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.forward(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        raise Unavailable(f"the attribute `{name}` can't be had here")

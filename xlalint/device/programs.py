@@ -1,0 +1,171 @@
+"""A slice and what stands in for its free names → a program that can be run, here or by hand."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from dataclasses import dataclass
+
+import msgspec
+
+from xlalint.device.stand_ins import Maker, Missing, ValueAt, World
+from xlalint.edits.definitions import Names, loaded
+from xlalint.edits.needs import Need, needs
+from xlalint.edits.neutral import Immovable, as_is, is_flagged, neutralised
+from xlalint.edits.slices import Slice
+from xlalint.edits.structures import structures
+from xlalint.findings.model import Neutral
+
+_IMPORTS = "from __future__ import annotations\n\nimport torch\n\nimport xlalint.device.actors as stand_in\n"
+_GRADIENTS = "with torch.enable_grad():"
+
+
+class NoProgram(Exception):
+    """A finding that can't be made a program of. One line."""
+
+
+class Program(msgspec.Struct, frozen=True):
+    """The text as it is and without the cost, and what was assumed."""
+
+    text: str
+    neutral: str
+    assumptions: tuple[str, ...]
+    tensors: frozenset[str]
+    """Paths for which a tensor stands in."""
+    varying: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Material:
+    """All parts of a program but for the stand-ins, which depend on the world."""
+
+    cut: Slice
+    definitions: list[ast.stmt]
+    methods: list[ast.stmt]
+    needs: dict[str, Need]
+    structures: dict[str, tuple[str, ...]]
+
+
+def material(cut: Slice) -> Material:
+    """What the slice takes from its file. Raises ``NoProgram``."""
+    names = Names(cut.places)
+    methods = _methods(cut)
+    blocks = [*cut.body, *methods]
+    if any(isinstance(node, ast.Name) and node.id == "super" for block in cut.body for node in ast.walk(block)):
+        raise NoProgram("it needs the class above its own")
+    wanted = {name for block in blocks for name in loaded(block)} - set(cut.parameters)
+    taken = names.needed_by(wanted)
+    everything = [*taken.block, *blocks]
+    if not any(is_flagged(node) for block in everything for node in ast.walk(block)):
+        raise NoProgram("the flagged place is not part of its slice")
+    # What a method takes from outside its object it has from the module.
+    found = needs(cut.body, cut.parameters, taken.given)
+    own = needs(methods, ("self",), taken.given).get("self")
+    if own is not None and "self" in found:
+        _merge(found["self"], own)
+    given = {each.name for each in methods if isinstance(each, ast.FunctionDef)}
+    if "self" in found:
+        kept = {name: need for name, need in found["self"].children.items() if name not in given}
+        found["self"].children = kept
+        if "forward" in given:
+            found["self"].calls = []
+    return Material(cut, taken.block, methods, found, structures(blocks))
+
+
+def program(parts: Material, value: ValueAt, world: World, neutral: Neutral) -> Program:
+    """The program and its neutralised variant. Raises ``NoProgram``."""
+    maker = Maker(value, world, parts.structures)
+    try:
+        made = {name: maker.made(name, need) for name, need in parts.needs.items()}
+        free = _bodies(parts)
+        before = _text(parts, made, [as_is(copy.deepcopy(block), neutral) for block in free])
+        after = _text(parts, made, [neutralised(copy.deepcopy(block), neutral) for block in free])
+    except (Missing, Immovable) as error:
+        raise NoProgram(str(error)) from error
+    if neutral is Neutral.BOUNDARY:
+        after = after.replace(", boundary=False)", ")")
+    told = tuple(f"`{name}` is `{text}`" for name, text in maker.told.items())
+    return Program(before, after, (*parts.cut.assumed, *told), frozenset(maker.tensors), frozenset(maker.varying))
+
+
+def _methods(cut: Slice) -> list[ast.stmt]:
+    """The methods of the slice's own class that it calls, and those that they call."""
+    owner = cut.places.owner(cut.scope)
+    if owner is None or not cut.parameters:
+        return []
+    own = {each.name: each for each in owner.body if isinstance(each, ast.FunctionDef)}
+    chosen: dict[str, ast.FunctionDef] = {}
+    waiting: list[ast.AST] = list(cut.body)
+    while waiting:
+        for node in ast.walk(waiting.pop()):
+            name = ""
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+                name = node.attr
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "self":
+                name = "forward"
+            if name in own and name not in chosen and own[name] is not cut.scope:
+                chosen[name] = own[name]
+                waiting.append(own[name])
+    return [_bare(each) for each in chosen.values()]
+
+
+def _bare(method: ast.FunctionDef) -> ast.FunctionDef:
+    """Without annotations, and with those decorators only that decide how it is called."""
+    new = copy.deepcopy(method)
+    for each in ast.walk(new.args):
+        if isinstance(each, ast.arg):
+            each.annotation = None
+    new.returns = None
+    kinds = ("property", "staticmethod", "classmethod", "torch.no_grad()", "torch.inference_mode()")
+    new.decorator_list = [each for each in new.decorator_list if ast.unparse(each) in kinds]
+    return new
+
+
+def _bodies(parts: Material) -> list[list[ast.stmt]]:
+    return [parts.definitions, parts.methods, parts.cut.body]
+
+
+def _text(parts: Material, made: dict[str, str], blocks: list[list[ast.stmt]]) -> str:
+    definitions, methods, body = (_unparsed(block) for block in blocks)
+    lines = [_IMPORTS, definitions]
+    if "self" in made:
+        lines += ["\nclass Self(stand_in.Parts):", _indented(methods or "pass")]
+    decorators = "".join(f"@{ast.unparse(each)}\n" for each in parts.cut.decorators)
+    given = [f"{name} = {text}" for name, text in made.items()]
+    if parts.cut.loop is not None:
+        inner = "\n".join([*given, body or "pass", "return list(locals().values())"])
+        lines += [f"\n{decorators}def run(steps):", _indented(inner)]
+    else:
+        names = ", ".join(made)
+        fixed = [text for name, text in zip(made, given, strict=True) if not _differs(made[name])]
+        fresh = [text for name, text in zip(made, given, strict=True) if _differs(made[name])]
+        turn = _indented("\n".join([*fresh, f"step({names})"]))
+        inner = "\n".join([*fixed, "for _ in stand_in.steps(range(steps), steps):", turn])
+        lines += [f"\n{decorators}def step({names}):", _indented(body or "pass"), "\ndef run(steps):", _indented(inner)]
+    return "\n".join(lines) + "\n"
+
+
+def _differs(text: str) -> bool:
+    """Whether a stand-in is made anew in each step."""
+    return text.startswith(
+        ("stand_in.tensor", "stand_in.varying", "stand_in.rows", "(stand_in.tensor", "stand_in.Fields")
+    )
+
+
+def _unparsed(block: list[ast.stmt]) -> str:
+    return ast.unparse(ast.fix_missing_locations(ast.Module(block, [])))
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}" if line else line for line in text.splitlines())
+
+
+def _merge(into: Need, other: Need) -> None:
+    into.spans += other.spans
+    into.calls += other.calls
+    into.fields |= other.fields
+    for name, child in other.children.items():
+        if name in into.children:
+            _merge(into.children[name], child)
+        else:
+            into.children[name] = child

@@ -1,0 +1,245 @@
+"""Abstract values → source text of concrete ones, of ``xlalint.device.actors``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from xlalint.edits.needs import Need
+from xlalint.edits.structures import KEYS, ROWS
+from xlalint.facts import domain as d
+from xlalint.facts.events import Span
+
+ValueAt = Callable[[Iterable[Span]], d.Value]
+"""What is known of an expression that stands in these places."""
+_KINDS: Mapping[str, str] = MappingProxyType(
+    {"bool": "bool", "uint8": "uint8", "int": "int", "float": "float", "complex": "float"}
+)
+_BY_NAME: tuple[tuple[str, str, int], ...] = (
+    ("label", "int", -1),
+    ("target", "int", -1),
+    ("mask", "bool", 0),
+    ("_ids", "int", 0),
+    ("tokens", "int", 0),
+    ("index", "int", -1),
+    ("indices", "int", -1),
+)
+"""What a part of a batch is taken for where nothing but its name is known: kind, and rank beside that of the rest."""
+_TENSOR_ATTRIBUTES = frozenset(
+    ("shape", "size", "dim", "view", "reshape", "device", "dtype", "ndim", "float", "long", "detach", "sum", "mean")
+    + ("unsqueeze", "squeeze", "transpose", "permute")
+)
+_MODULE_METHODS = frozenset(
+    ["train", "eval", "parameters", "named_parameters", "state_dict", "zero_grad", "modules", "requires_grad_"]
+)
+_LOSSES = ("loss", "criterion")
+_ACTIONS = frozenset({"writer", "logger", "progress", "scaler", "accelerator", "engine", "tokenizer"})
+_HOSTS: Mapping[str, str] = MappingProxyType(
+    {
+        "int": "2",
+        "float": "0.5",
+        "bool": "True",
+        "str": "'text'",
+        "none": "None",
+        "dtype": "torch.float32",
+        "size": "torch.Size((8, 8))",
+        "bytes": "b'text'",
+        "numpy": "torch.ones(8, 8).numpy()",
+        "list": "[]",
+        "dict": "{}",
+        "tuple": "()",
+    }
+)
+
+
+class Missing(Exception):
+    """Nothing can stand in for a name. One line: which, and why."""
+
+
+@dataclass(frozen=True)
+class World:
+    """What is taken where nothing is known: the rank of tensors."""
+
+    rank: int
+
+
+WORLDS = (World(2), World(3), World(4), World(1))
+
+
+@dataclass
+class Maker:
+    """Makes the stand-ins of one program; ``told`` lists what was assumed, ``varying`` what differs by assumption."""
+
+    value: ValueAt
+    world: World
+    structures: Mapping[str, tuple[str, ...]]
+    """What names of structures are unpacked into, or read by: ``batch`` → ``images``, ``labels``."""
+    told: dict[str, str] = field(default_factory=dict)
+    tensors: set[str] = field(default_factory=set)
+    """Paths for which a tensor stands in."""
+    varying: set[str] = field(default_factory=set)
+
+    def made(self, path: str, need: Need) -> str:
+        """The text of what stands in for ``path``. Raises ``Missing``."""
+        text = self.of(path, need, self.value(need.spans))
+        if not need.children or "stand_in.Parts(" not in text:
+            self.told.setdefault(path, text)
+        return text
+
+    def of(self, path: str, need: Need, value: d.Value) -> str:
+        parts = [part for part in d.alternatives(value) if part is not d.NONE] or [value]
+        chosen = next((part for part in parts if isinstance(part, d.Tensor)), parts[0])
+        made = self._known(path, need, chosen)
+        return made if made is not None else self._by_use(path, need)
+
+    def _known(self, path: str, need: Need | None, value: d.Value) -> str | None:
+        if isinstance(value, d.Tensor):
+            return self._tensor(path, value)
+        if isinstance(value, d.Host):
+            return self._host(value)
+        if isinstance(value, d.Sequence):
+            return self._sequence(path, value)
+        if isinstance(value, d.Mapping):
+            items = ", ".join(f"{key!r}: {self._element(f'{path}[{key!r}]', part)}" for key, part in value.items)
+            return f"stand_in.Fields({{{items}}})" if items or value.rest is None else None
+        if isinstance(value, d.Module):
+            return self._module(path, need, value.name)
+        if isinstance(value, d.Role):
+            return self._role(path, need, value)
+        return None
+
+    def _element(self, path: str, value: d.Value) -> str:
+        parts = [part for part in d.alternatives(value) if part is not d.NONE] or [value]
+        made = self._known(path, None, parts[0])
+        if made is None:
+            raise Missing(f"`{path}`: nothing is known of it")
+        return made
+
+    def _tensor(self, path: str, value: d.Tensor) -> str:
+        kind, rank = self._by_name(path)
+        kind = _KINDS.get(value.dtype or "", kind) if value.dtype else kind
+        rank = rank if value.rank is None else value.rank
+        on = "host" if value.device == d.HOST else "xla"
+        self.tensors.add(path)
+        if value.varies is not None and value.varies != d.DATA and rank:
+            self.varying.add(path)
+            return f"stand_in.varying({kind!r}, {rank}, on={on!r})"
+        dims = ""
+        if value.dims is not None and any(size is not None for size in value.dims):
+            dims = f", dims={value.dims!r}"
+        return f"stand_in.tensor({kind!r}, {rank}{dims}, on={on!r})"
+
+    def _by_name(self, path: str) -> tuple[str, int]:
+        name = path.rpartition(".")[2].lower()
+        for word, kind, less in _BY_NAME:
+            if word in name or (word == "label" and name in ("y", "gt")):
+                return kind, max(self.world.rank + less, 1)
+        return "float", self.world.rank
+
+    def _host(self, value: d.Host) -> str | None:
+        if value.type == "device":
+            return "torch.device('cpu')" if value.constant == d.HOST else "stand_in.device()"
+        if value.known and value.type in ("int", "float", "bool", "str", "none"):
+            return repr(value.constant)
+        return _HOSTS.get(value.type)
+
+    def _sequence(self, path: str, value: d.Sequence) -> str | None:
+        if value.elements is not None:
+            parts = [self._element(f"{path}[{number}]", part) for number, part in enumerate(value.elements)]
+        elif value.element is d.UNKNOWN:
+            return None
+        else:
+            parts = [self._element(f"{path}[…]", value.element)] * 2
+        return f"({', '.join(parts)},)" if value.kind == "tuple" and parts else f"[{', '.join(parts)}]"
+
+    def _module(self, path: str, need: Need | None, name: str) -> str:
+        last = path.rpartition(".")[2].lower()
+        if any(word in last for word in _LOSSES) or name.endswith("Loss"):
+            return "stand_in.Loss()"
+        kind = "Model" if "." not in path else "Layer"
+        arguments = []
+        if need is not None and need.fields:
+            arguments.append(f"fields={tuple(sorted(need.fields))!r}")
+        if need is not None and need.parts:
+            arguments.append(f"parts={need.parts}")
+        more = {} if need is None else {name: each for name, each in need.children.items() if not each.calls}
+        attributes = [
+            f"{each}={self.made(f'{path}.{each}', child)}" for each, child in more.items() if each != "training"
+        ]
+        arguments += attributes
+        return f"stand_in.{kind}({', '.join(arguments)})"
+
+    def _role(self, path: str, need: Need | None, value: d.Role) -> str | None:
+        if value.role in ("loader", "iterator"):
+            element = f"{path}[…]"
+            return f"stand_in.Batches(lambda: {self._batch(path, value.element, element)})"
+        if value.role in d.TENSOR_ROLES:
+            return self._batch(path, None, path)
+        if value.role in ("optimizer", "scheduler"):
+            return f"stand_in.{value.role}()"
+        if value.role in _ACTIONS:
+            return f"stand_in.Absent({path!r})"
+        return None
+
+    def _batch(self, path: str, element: d.Value | None, shown: str) -> str:
+        names = self.structures.get(path, ())
+        on = "host" if path != shown else "xla"
+        if names and names[0] == ROWS:
+            kinds = tuple(self._by_name(name)[0] if number else "int" for number, name in enumerate(names[1:]))
+            return f"stand_in.rows({kinds!r})"
+        if names and names[0] == KEYS:
+            items = ", ".join(f"{name!r}: {self._part(name, on)}" for name in names[1:])
+            return f"stand_in.Fields({{{items}}})"
+        if names:
+            return f"({', '.join(self._part(name, on) for name in names)},)"
+        known = None if element is None else self._known(shown, None, element)
+        return known if known is not None else self._part(path.rpartition(".")[2], on)
+
+    def _part(self, name: str, on: str) -> str:
+        kind, rank = self._by_name(name)
+        return f"stand_in.tensor({kind!r}, {rank}, on={on!r})"
+
+    # Where nothing is known: by what is done with it
+
+    def _by_use(self, path: str, need: Need) -> str:
+        if path == "self":
+            return self._object(path, need)
+        called = set(need.children)
+        name = path.rpartition(".")[2].lower()
+        if {"zero_grad", "step"} & called and "optim" in name:
+            return "stand_in.optimizer()"
+        if called & _MODULE_METHODS:
+            return self._module(path, need, "?")
+        if called & _TENSOR_ATTRIBUTES:
+            return self._tensor(path, d.tensor())
+        if need.children:
+            return self._object(path, need)
+        if need.calls:
+            return self._callable(path, need)
+        if path in self.structures:
+            return self._batch(path, None, path)
+        if need.is_iterated and "." in path:
+            return "[stand_in.Layer(), stand_in.Layer()]"
+        if name == "device":
+            return "stand_in.device()"
+        if any(word in name for word, *_ in _BY_NAME):
+            return self._tensor(path, d.tensor())
+        if "." in path:
+            return "2"
+        raise Missing(f"`{path}`: nothing is known of it")
+
+    def _object(self, path: str, need: Need) -> str:
+        attributes = ", ".join(f"{name}={self.made(f'{path}.{name}', child)}" for name, child in need.children.items())
+        kind = "Self" if path == "self" else "stand_in.Parts"
+        if need.calls:
+            return f"{kind}(forward={self._callable(path, need)}, {attributes})"
+        return f"{kind}({attributes})"
+
+    def _callable(self, path: str, need: Need) -> str:
+        result = self.value(need.calls)
+        if isinstance(result, (d.Host, d.Sequence, d.Mapping)):
+            made = self._known(f"{path}()", None, result)
+            if made is not None:
+                return f"lambda *_, **__: {made}"
+        return self._module(path, need, "?")

@@ -1,0 +1,193 @@
+"""One finding on the device: its programs, their runs, the verdict."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+import msgspec
+
+from xlalint.device.experiment import Figures, Worker, measure
+from xlalint.device.programs import Material, NoProgram, Program, material, program
+from xlalint.device.protocol import Failure, Versions
+from xlalint.device.stand_ins import WORLDS, ValueAt
+from xlalint.device.verdicts import ASSUMED, compared, not_run, raised, summed_up
+from xlalint.edits.neutral import flag, unflag
+from xlalint.edits.operands import operands
+from xlalint.edits.places import Places
+from xlalint.edits.slices import Slice, cut
+from xlalint.findings.model import (
+    Basis,
+    Device,
+    Diagnostic,
+    Evidence,
+    Mode,
+    ModeEvidence,
+    Neutral,
+    Rule,
+    Verdict,
+)
+
+_RAN = "stand_in.ran("
+_BUCKETING = "bucketing"
+_BACKWARD = "the backward pass"
+
+
+class Case(msgspec.Struct, frozen=True):
+    """A finding with all that its run needs."""
+
+    diagnostic: Diagnostic
+    rule: Rule
+    metrics: tuple[str, ...]
+    """In which of them the rule's page says that the cost shows."""
+    raises: frozenset[str]
+
+
+class Settings(msgspec.Struct, frozen=True):
+    steps: int = 6
+    seconds: float = 30.0
+    modes: tuple[Mode, ...] = (Mode.LAZY,)
+
+
+def validated(case: Case, places: Places, value: ValueAt, worker: Worker, settings: Settings) -> Evidence:
+    """What the device says of one finding. Raises ``WorkerError`` only."""
+    try:
+        parts = _material(case, places)
+        return _Trial(case, parts, value, worker, settings).evidence()
+    except NoProgram as error:
+        return no_evidence(str(error), settings, worker.versions)
+
+
+def no_evidence(reason: str, settings: Settings, versions: Versions) -> Evidence:
+    modes = {mode: not_run(reason) for mode in settings.modes}
+    return Evidence(
+        verdict=Verdict.NOT_RUN, reason=reason, basis=None, assumptions=(), device=device_of(versions), modes=modes
+    )
+
+
+def device_of(versions: Versions) -> Device:
+    return Device(versions.device, versions.torch, versions.torch_xla)
+
+
+def _material(case: Case, places: Places) -> Material:
+    """The slice of a finding: from its step loop, be it in a caller, or else from its own function."""
+    node = places.at(case.diagnostic.at)
+    if node is None:
+        raise NoProgram("the place was not found in its file")
+    if case.rule.neutral is Neutral.FIRST_ONLY:
+        node = places.statement(node) or node
+    flag(node)
+    try:
+        first_error: NoProgram | None = None
+        for slice_ in _slices(case, places, node):
+            try:
+                return material(slice_)
+            except NoProgram as error:
+                first_error = first_error or error
+        raise first_error or NoProgram("it stands in no function")
+    finally:
+        unflag(node)
+
+
+def _slices(case: Case, places: Places, node: ast.expr | ast.stmt) -> Iterable[Slice]:
+    boundary = case.rule.neutral is not Neutral.BOUNDARY
+    line = node.lineno if isinstance(node, (ast.For, ast.While)) and not boundary else case.diagnostic.loop_line
+    for reason in case.diagnostic.why:
+        if not line or reason.path != case.diagnostic.path or " calls " not in reason.text:
+            continue
+        call = places.call_at(reason.line, reason.column)
+        if call is not None and any(getattr(each, "lineno", 0) == line for each in places.above(call)):
+            found = cut(places, call, line, boundary)
+            if found is not None and found.loop is not None:
+                yield found
+    own = cut(places, node, line or None, boundary)
+    if own is not None:
+        yield own
+
+
+class _Trial:
+    """Tries the worlds until the program runs, then compares it with its neutralised variant in each mode."""
+
+    def __init__(self, case: Case, parts: Material, value: ValueAt, worker: Worker, settings: Settings) -> None:
+        self.case, self.parts, self.value, self.worker, self.settings = case, parts, value, worker, settings
+
+    def evidence(self) -> Evidence:
+        modes: dict[Mode, ModeEvidence] = {}
+        shown: Program | None = None
+        for mode in self.settings.modes:
+            made, modes[mode] = self._mode(mode)
+            shown = shown or made
+        verdict, reason = summed_up(modes)
+        assert shown is not None
+        return Evidence(
+            verdict=verdict,
+            reason=reason,
+            basis=Basis.ASSUMED if self._assumed(shown) else Basis.SLICE,
+            assumptions=shown.assumptions,
+            device=device_of(self.worker.versions),
+            modes=modes,
+            metric=self.case.metrics[0],
+            program=shown.text,
+            neutral_program=shown.neutral,
+        )
+
+    def _mode(self, mode: Mode) -> tuple[Program, ModeEvidence]:
+        if mode is Mode.DYNAMO and self.parts.cut.loop is not None:
+            return self._program(0), not_run("its step is no function that could be compiled")
+        failures: list[tuple[Program, Failure]] = []
+        for number in range(len(WORLDS)):
+            made = self._program(number)
+            if any(made.text == tried.text for tried, _ in failures):
+                continue
+            before = self._measure(made.text, mode)
+            if before.failure is None:
+                return made, self._compared(made, before, mode)
+            if self._raised_here(made, before.failure):
+                return made, self._raising(made, before.failure)
+            failures.append((made, before.failure))
+        made, failure = max(failures, key=lambda each: each[1].line)
+        return made, not_run(_failed(failure))
+
+    def _program(self, world: int) -> Program:
+        return program(self.parts, self.value, WORLDS[world], self.case.rule.neutral)
+
+    def _measure(self, text: str, mode: Mode) -> Figures:
+        # A graph that grows with the steps takes ever longer.
+        steps = max(2, self.settings.steps // (2 if self.case.rule.neutral is Neutral.BOUNDARY else 1))
+        return measure(self.worker, text, mode, steps, self.settings.seconds)
+
+    def _compared(self, made: Program, before: Figures, mode: Mode) -> ModeEvidence:
+        if self.case.rule.neutral is Neutral.NOTHING:
+            return self._quiet(before)
+        after = self._measure(made.neutral, mode)
+        if after.failure is not None:
+            return not_run(f"without the flagged place the program fails: {_failed(after.failure)}")
+        return compared(before, after, self.case.metrics, self._assumed(made))
+
+    def _quiet(self, before: Figures) -> ModeEvidence:
+        """A rule about what raises: it did not."""
+        if self.case.metrics != ("raises",):
+            return not_run("its cost does not show in the steps")
+        return compared(before, before, ("raises",), "")
+
+    def _raised_here(self, made: Program, failure: Failure) -> bool:
+        lines = [number for number, line in enumerate(made.text.splitlines(), 1) if _RAN in line]
+        near = any(number in (failure.line, failure.line - 1) for number in lines)
+        return "raises" in self.case.metrics and near and failure.type in self.case.raises
+
+    def _raising(self, made: Program, failure: Failure) -> ModeEvidence:
+        assumed = self._assumed(made)
+        return not_run(assumed) if assumed else raised(f"raises {failure.type}: {failure.message}")
+
+    def _assumed(self, made: Program) -> str:
+        """Why a run of this program says nothing of the finding, or nothing."""
+        found = operands(self.parts.cut.node, truth=self.case.rule.neutral is Neutral.REPLAY_TRUTH)
+        if found and all(path in made.tensors for path in found):
+            return f"{ASSUMED}: nothing in sight computes `{found[0]}`"
+        if made.varying and "compiles" in self.case.metrics and self.case.rule.family != _BUCKETING:
+            return f"{ASSUMED}: nothing in sight makes `{min(made.varying)}` vary"
+        return ""
+
+
+def _failed(failure: Failure) -> str:
+    return f"{failure.type}: {failure.message}" if failure.message else failure.type

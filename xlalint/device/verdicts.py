@@ -1,0 +1,90 @@
+"""Two measured programs, one with the flagged cost and one without → a verdict."""
+
+from __future__ import annotations
+
+from xlalint.device.experiment import Figures
+from xlalint.findings.model import Mode, ModeEvidence, Verdict
+
+SHOWN = ("compiles", "executions", "reads", "uploads", "fallbacks", "graph_breaks")
+ASSUMED = "the value had to be assumed"
+
+
+def compared(before: Figures, after: Figures, metrics: tuple[str, ...], assumed: str) -> ModeEvidence:
+    """The verdict on a pair of runs. ``assumed`` says why no run can confirm it, or nothing."""
+    claimed, growth = _claimed(before, after, metrics)
+    if assumed:
+        verdict, reason = Verdict.NOT_RUN, assumed
+    elif growth == "none":
+        verdict, reason = Verdict.REFUTED, f"it ran, and without it there are as many {_named(metrics)}"
+    else:
+        verdict, reason = Verdict.CONFIRMED, _told(before, after, claimed, growth)
+    return ModeEvidence(
+        verdict=verdict,
+        reason=reason,
+        before=_totals(before),
+        after=_totals(after),
+        per_step={name: _rounded(before.per_step[name] - after.per_step[name]) for name in SHOWN},
+        growth=growth,
+    )
+
+
+def not_run(reason: str) -> ModeEvidence:
+    return ModeEvidence(verdict=Verdict.NOT_RUN, reason=reason)
+
+
+def raised(reason: str) -> ModeEvidence:
+    return ModeEvidence(verdict=Verdict.CONFIRMED, reason=reason, growth="once")
+
+
+def summed_up(modes: dict[Mode, ModeEvidence]) -> tuple[Verdict, str]:
+    """Confirmed if any mode is; else refuted if any mode is."""
+    for verdict in (Verdict.CONFIRMED, Verdict.REFUTED, Verdict.NOT_RUN):
+        for mode in modes.values():
+            if mode.verdict is verdict:
+                return verdict, mode.reason
+    return Verdict.NOT_RUN, "no mode was asked for"
+
+
+def growth_of(before: Figures, after: Figures, metric: str) -> str:
+    """How the difference between two programs grows with the steps."""
+    steps = before.steps
+    short = _total(before, metric, steps) - _total(after, metric, steps)
+    long = _total(before, metric, 2 * steps) - _total(after, metric, 2 * steps)
+    if long <= 0:
+        return "none"
+    if (long - short) / steps >= 0.5:
+        return "per-step"
+    return "once" if long <= 1 and long == short else "bounded"
+
+
+def _claimed(before: Figures, after: Figures, metrics: tuple[str, ...]) -> tuple[str, str]:
+    """The metric that shows the cost, and its growth."""
+    grown = [(metric, growth_of(before, after, metric)) for metric in metrics if metric in before.per_step]
+    costly = [each for each in grown if each[1] != "none"]
+    return (costly or grown or [("", "none")])[0]
+
+
+def _total(figures: Figures, metric: str, steps: int) -> float:
+    return round(figures.once[metric] + figures.per_step[metric] * steps, 6)
+
+
+def _totals(figures: Figures) -> dict[str, float]:
+    return {name: _rounded(_total(figures, name, 2 * figures.steps)) for name in SHOWN}
+
+
+def _rounded(value: float) -> float:
+    return round(value, 2) + 0.0
+
+
+def _told(before: Figures, after: Figures, metric: str, growth: str) -> str:
+    difference = _rounded(before.per_step[metric] - after.per_step[metric])
+    noun = metric.replace("_", " ")
+    if growth == "per-step":
+        return f"{difference:g} {noun} in each step"
+    steps = 2 * before.steps
+    total = _rounded(_total(before, metric, steps) - _total(after, metric, steps))
+    return f"{total:g} {noun} in {steps} steps"
+
+
+def _named(metrics: tuple[str, ...]) -> str:
+    return " and ".join(metric.replace("_", " ") for metric in metrics)

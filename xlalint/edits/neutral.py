@@ -1,0 +1,119 @@
+"""The closed set of ways to run a flagged place: as it is, and without its cost.
+
+One mechanism serves them all: what a place gave in the first step is given again in the others. Types and shapes
+stay what they were, whatever the rule is about, and the rest of the program runs on as before.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import cast
+
+from xlalint.findings.model import Neutral
+
+ACTORS = "stand_in"
+"""The name under which a program knows what stands in for its missing parts."""
+_MARK = "xlalint_flagged"
+_UNMOVABLE = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
+
+
+class Immovable(Exception):
+    """The flagged place can't be put off: it binds a name or yields. One line."""
+
+
+def flag(node: ast.expr | ast.stmt) -> None:
+    """Mark a node; its copies bear the mark too."""
+    setattr(node, _MARK, True)
+
+
+def is_flagged(node: ast.AST) -> bool:
+    return hasattr(node, _MARK)
+
+
+def unflag(node: ast.expr | ast.stmt) -> None:
+    delattr(node, _MARK)
+
+
+def as_is(block: list[ast.stmt], kind: Neutral) -> list[ast.stmt]:
+    """The program with a count of how often the flagged place runs."""
+    return _Instrument(None, kind is Neutral.REPLAY_BATCH).block(block)
+
+
+def neutralised(block: list[ast.stmt], kind: Neutral) -> list[ast.stmt]:
+    """The program without the cost of the flagged place. Raises ``Immovable``."""
+    return _Instrument(kind, kind is Neutral.REPLAY_BATCH).block(block)
+
+
+class _Instrument(ast.NodeTransformer):
+    """Works in place, on copies. ``kind`` None only counts."""
+
+    def __init__(self, kind: Neutral | None, goes_to_device: bool) -> None:
+        self.kind = kind
+        self.goes_to_device = goes_to_device
+
+    def block(self, block: list[ast.stmt]) -> list[ast.stmt]:
+        found: list[ast.stmt] = []
+        for each in block:
+            new = self.visit(each)
+            found.extend(new if isinstance(new, list) else [cast(ast.stmt, new)])
+        return found
+
+    def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt]:
+        if isinstance(node, ast.stmt) and self._stands_in_head(node):
+            return self.statement(node)
+        if isinstance(node, ast.expr) and is_flagged(node):
+            return self.expression(node)
+        visited: ast.AST = self.generic_visit(node)
+        return visited
+
+    def _stands_in_head(self, node: ast.stmt) -> bool:
+        """Whether a statement is to be changed as a whole: it is flagged, or stored into, or its rule says so."""
+        if is_flagged(node):
+            return True
+        if isinstance(node, (ast.If, ast.For, ast.While, ast.With, ast.FunctionDef, ast.ClassDef)):
+            return False
+        inside = [each for each in ast.walk(node) if is_flagged(each)]
+        if any(isinstance(getattr(each, "ctx", None), ast.Store) for each in inside):
+            return True
+        return bool(inside) and self.kind in (Neutral.FIRST_ONLY,)
+
+    def statement(self, node: ast.stmt) -> list[ast.stmt]:
+        counted = ast.copy_location(ast.Expr(_call("ran")), node)
+        if self.kind in (None, Neutral.BOUNDARY, Neutral.NOTHING):
+            if isinstance(node, (ast.For, ast.While)):
+                node.body.insert(0, counted)
+                return [node]
+            return [counted, node]
+        if isinstance(node, ast.Assign) and all(isinstance(each, (ast.Name, ast.Tuple)) for each in node.targets):
+            node.value = _replayed(node.value)
+            return [node]
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            before = ast.Name(node.target.id, ast.Load())
+            value = _replayed(ast.BinOp(before, node.op, node.value))
+            return [ast.copy_location(ast.Assign([node.target], value), node)]
+        if isinstance(node, ast.For):
+            node.iter = _replayed(ast.Call(ast.Name("list", ast.Load()), [node.iter], []))
+            return [node]
+        if isinstance(node, (ast.Return, ast.FunctionDef, ast.ClassDef, ast.While)):
+            raise Immovable("the flagged statement has no form without its cost")
+        return [ast.copy_location(ast.If(_call("first"), [node], []), node)]
+
+    def expression(self, node: ast.expr) -> ast.expr:
+        if self.kind in (None, Neutral.BOUNDARY, Neutral.NOTHING):
+            return ast.copy_location(_call("ran", _call("used", node) if self.goes_to_device else node), node)
+        if self.goes_to_device:
+            return _call("used", _replayed(node))
+        if self.kind is Neutral.REPLAY_TRUTH:
+            node = ast.Call(ast.Name("bool", ast.Load()), [node], [])
+        return _replayed(node)
+
+
+def _replayed(node: ast.expr) -> ast.expr:
+    if any(isinstance(each, _UNMOVABLE) for each in ast.walk(node)):
+        raise Immovable("the flagged expression binds a name or yields")
+    nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+    return _call("replay", ast.Lambda(nothing, node))
+
+
+def _call(name: str, *arguments: ast.expr) -> ast.Call:
+    return ast.Call(ast.Attribute(ast.Name(ACTORS, ast.Load()), name, ast.Load()), list(arguments), [])

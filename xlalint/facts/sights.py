@@ -1,0 +1,57 @@
+"""The abstract values of all expressions of some files: what stands in for them is made from these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from xlalint.facts import domain as d
+from xlalint.facts.analysis import AssumptionsOf, merged_assumptions
+from xlalint.facts.evaluation import Part, absolute
+from xlalint.facts.events import Span
+from xlalint.facts.frame import Frame
+from xlalint.facts.watching import Watch
+from xlalint.program import ir
+from xlalint.sources.source import Source
+
+
+class Sights(Watch):
+    """Collects the values of every line of some files."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        super().__init__("", 0)
+        self.paths = frozenset(paths)
+        self.seen: dict[tuple[str, int], list[d.Value]] = {}
+
+    def around(self, handler: Any) -> Any:
+        def watched(frame: Frame, node: Any) -> d.Value:
+            value: d.Value = handler(frame, node)
+            at = getattr(node, "at", 0)
+            if at and value is not d.UNKNOWN and frame.path in self.paths:
+                kept = self.seen.setdefault((frame.path, at), [])
+                if value not in kept:
+                    kept.append(value)
+            return value
+
+        return watched
+
+    def value(self, path: str, spans: Iterable[Span]) -> d.Value:
+        """What is known of an expression, at the first of its places where something is."""
+        for span in spans:
+            at = ir.pack(span.line, span.column, span.end_line, span.end_column)
+            kept = self.seen.get((absolute(path), at))
+            if kept:
+                return d.joins(kept)
+        return d.UNKNOWN
+
+
+def sights(sources: Iterable[Source], assumptions: AssumptionsOf) -> Sights:
+    """The values of ``sources``, evaluated together."""
+    by_path = {absolute(source.path): source for source in sources}
+    part = Part(by_path, by_path, merged_assumptions(by_path, assumptions))
+    index = part.lower()
+    engine = part.engine(index.called)
+    seen = Sights(by_path)
+    seen.on(engine)
+    part.evaluate_with(engine)
+    return seen

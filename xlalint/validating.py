@@ -1,0 +1,127 @@
+"""A report, and what a device says of each of its findings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import SimpleQueue
+
+import msgspec
+
+from xlalint.device.experiment import Worker
+from xlalint.device.validation import Case, Settings, no_evidence, validated
+from xlalint.edits.places import Places
+from xlalint.facts.domain import Value
+from xlalint.facts.events import Span
+from xlalint.facts.sights import Sights, sights
+from xlalint.findings.configuration import Configurations
+from xlalint.findings.model import Diagnostic, Evidence, Report, Verdict
+from xlalint.findings.pages import Experiment, parse_page
+from xlalint.findings.registry import Loaded, page_of
+from xlalint.linting import assumptions_of, rules_of
+from xlalint.sources.read import decode, read_bytes
+from xlalint.sources.source import Source
+
+Told = Callable[[int, int, Counter[Verdict]], None]
+"""Told how many findings are done, of how many, and the verdicts so far."""
+
+
+def validate(
+    report: Report,
+    configurations: Configurations,
+    settings: Settings,
+    *,
+    jobs: int = 1,
+    only: frozenset[str] = frozenset(),
+    told: Told | None = None,
+) -> Report:
+    """``report`` with the evidence of each finding; those whose code is not among ``only``, if any, are left out.
+
+    Raises ``WorkerError`` where there is no device.
+    """
+    kept = [one for one in report.diagnostics if one.suppressed is None and (not only or one.code in only)]
+    cases = _Cases(kept, configurations)
+    with _Pool(min(jobs, len(kept)), settings) as pool:
+        verdicts: Counter[Verdict] = Counter()
+        proved: list[Diagnostic] = []
+        for one, evidence in zip(kept, pool.map(cases.run, kept), strict=True):
+            proved.append(msgspec.structs.replace(one, evidence=evidence))
+            verdicts[evidence.verdict] += 1
+            if told is not None:
+                told(len(proved), len(kept), verdicts)
+    return msgspec.structs.replace(report, diagnostics=tuple(proved))
+
+
+class _Pool:
+    """Findings run side by side, each on a worker of its own."""
+
+    def __init__(self, jobs: int, settings: Settings) -> None:
+        self._settings = settings
+        self._threads = ThreadPoolExecutor(max(1, jobs))
+        self._workers = [Worker() for _ in range(jobs)]
+        self._idle: SimpleQueue[Worker] = SimpleQueue()
+        for worker in self._workers:
+            self._idle.put(worker)
+
+    def map(
+        self, run: Callable[[Diagnostic, Worker, Settings], Evidence], items: Sequence[Diagnostic]
+    ) -> Iterable[Evidence]:
+        def one(item: Diagnostic) -> Evidence:
+            worker = self._idle.get()
+            try:
+                return run(item, worker, self._settings)
+            finally:
+                self._idle.put(worker)
+
+        return self._threads.map(one, items)
+
+    def __enter__(self) -> _Pool:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._threads.shutdown(cancel_futures=True)
+        for worker in self._workers:
+            worker.close()
+
+
+class _Cases:
+    """What all findings of a run share: the trees, the values and the claims of the rules."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic], configurations: Configurations) -> None:
+        paths = list(dict.fromkeys(one.path for one in diagnostics))
+        sources = [_source(path) for path in paths]
+        self._places = {source.path: Places(source) for source in sources}
+        self._sights: Sights = sights(sources, lambda path: assumptions_of(configurations.of_file(path)))
+        self._rules = {loaded.rule.code: loaded for path in paths for loaded in rules_of(configurations.of_file(path))}
+        self._claims = {one.code: _claims(self._rules[one.code]) for one in diagnostics if one.code in self._rules}
+
+    def run(self, diagnostic: Diagnostic, worker: Worker, settings: Settings) -> Evidence:
+        loaded = self._rules.get(diagnostic.code)
+        if loaded is None:
+            return no_evidence("it claims no cost", settings, worker.versions)
+        experiments = self._claims[diagnostic.code]
+        case = Case(diagnostic, loaded.rule, _metrics(experiments), _raises(experiments))
+        places = self._places[diagnostic.path]
+
+        def value(spans: Iterable[Span]) -> Value:
+            return self._sights.value(diagnostic.path, spans)
+
+        return validated(case, places, value, worker, settings)
+
+
+def _source(path: str) -> Source:
+    return decode(read_bytes(Path(path)), path)
+
+
+def _claims(loaded: Loaded) -> tuple[Experiment, ...]:
+    return parse_page(page_of(loaded.origin)).experiments
+
+
+def _metrics(experiments: tuple[Experiment, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(experiment.metric for experiment in experiments))
+
+
+def _raises(experiments: tuple[Experiment, ...]) -> frozenset[str]:
+    return frozenset(experiment.raises for experiment in experiments if experiment.raises is not None)
