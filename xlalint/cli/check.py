@@ -69,7 +69,7 @@ def command(
 
     Exit codes: 0 nothing found, 1 findings of level warning or above, 2 the tool could not do what was asked.
     """
-    output = _output(chosen)
+    output = output_of(chosen)
     configured = configurations(chosen)
     if "" in paths:
         raise click.UsageError("a path is empty")
@@ -80,13 +80,13 @@ def command(
     if show_files:
         return _show_files(configured, named)
     stdin = _stdin(stdin_filename) if "-" in paths else None
-    report = _linted(named, configured, stdin, not no_cache, output)
-    written = _write_report(report, configured, stdin, output)
-    _complain_of(report, stdin, output, named)
+    report = linted(named, configured, stdin, not no_cache, output)
+    written = write_report(report, configured, stdin, output)
+    complain_of(report, stdin, output, named)
     return exit_code(report, configured, output) if written else FAILED
 
 
-def _output(chosen: dict[str, Any]) -> Output:
+def output_of(chosen: dict[str, Any]) -> Output:
     """Takes the options of the output out of ``chosen``; what stays are settings."""
     names = {"format": "output_format", "file": "output"}
     return Output(**{field: chosen.pop(names.get(field, field)) for field in Output._fields})
@@ -99,7 +99,7 @@ def _stdin(name: str | None) -> Stdin:
     return Stdin(shown(os.path.abspath(name)) if name else "-", sys.stdin.buffer.read())
 
 
-def _linted(named: list[Path], configured: Configurations, stdin: Stdin | None, cache: bool, output: Output) -> Report:
+def linted(named: list[Path], configured: Configurations, stdin: Stdin | None, cache: bool, output: Output) -> Report:
     from xlalint.linting import Options, lint
 
     progress = ProgressLine(sys.stderr) if sys.stderr.isatty() and not output.quiet else None
@@ -111,7 +111,7 @@ def _linted(named: list[Path], configured: Configurations, stdin: Stdin | None, 
             progress.clear()
 
 
-def _write_report(report: Report, configured: Configurations, stdin: Stdin | None, output: Output) -> bool:
+def write_report(report: Report, configured: Configurations, stdin: Stdin | None, output: Output) -> bool:
     """False if the report could not be written; the user has been told."""
     from xlalint.cli.rendering import context_for
     from xlalint.reports import render
@@ -140,7 +140,7 @@ def _write_report(report: Report, configured: Configurations, stdin: Stdin | Non
     return True
 
 
-def _complain_of(report: Report, stdin: Stdin | None, output: Output, named: list[Path]) -> None:
+def complain_of(report: Report, stdin: Stdin | None, output: Output, named: list[Path]) -> None:
     from xlalint.reports.summary import plural
 
     for path in report.named_missing:
@@ -156,7 +156,7 @@ def _complain_of(report: Report, stdin: Stdin | None, output: Output, named: lis
 
 def exit_code(report: Report, configured: Configurations, output: Output) -> int:
     """0, 1 or 2. That something could not be done weighs more than that something was found."""
-    from xlalint.findings.model import Severity
+    from xlalint.findings.model import Severity, Verdict
 
     if report.named_missing:
         return FAILED
@@ -166,6 +166,8 @@ def exit_code(report: Report, configured: Configurations, output: Output) -> int
         if found.suppressed is not None and not output.ignore_suppressions:
             continue
         least = configured.of_file(found.path).settings.fail_on
+        if found.evidence is not None and found.evidence.verdict is Verdict.REFUTED:
+            continue
         if found.severity >= Severity[least.upper()]:
             return 0 if output.exit_zero else 1
     return 0

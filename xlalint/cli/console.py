@@ -57,18 +57,20 @@ def use_color(choice: str, *, to_file: bool) -> bool:
 class ProgressLine:
     """``done / total`` on a terminal, from two seconds on; removed at the end."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, what: str = "files") -> None:
+        self._what = what
         self._stream = stream
         self._started = self._drawn = time.monotonic()
         self._shown = False
 
-    def __call__(self, done: int, total: int) -> None:
+    def __call__(self, done: int, total: int, remark: str = "") -> None:
         now = time.monotonic()
         if now - self._started < _SHOW_AFTER or now - self._drawn < _REDRAW_EACH:
             return
         self._drawn, self._shown = now, True
         filled = _WIDTH * done // max(total, 1)
-        self._stream.write(f"\r[{'#' * filled}{'.' * (_WIDTH - filled)}] {done}/{total} files")
+        self._stream.write(f"\r[{'#' * filled}{'.' * (_WIDTH - filled)}] {done}/{total} {self._what}")
+        self._stream.write(f": {remark}\x1b[K" if remark else "")
         self._stream.flush()
 
     def clear(self) -> None:

@@ -25,6 +25,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "explain": "xlalint.cli.explain",
         "rule": "xlalint.cli.rule",
         "trace": "xlalint.cli.trace",
+        "validate": "xlalint.cli.validate",
     }
 )
 _OWN_OPTIONS = frozenset({"--help", "-h", "--version", "-V"})

@@ -17,7 +17,7 @@ _LEVELS = ("note", "warning", "error")
 _CHOICES_OF_RULES = ("select", "extend_select", "ignore", "exclude", "extend_exclude")
 
 
-def _joined(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...] | None:
+def joined(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...] | None:
     """``A,B`` gives ("A", "B"), and so does the option given twice; None where it was not given at all."""
     if not values:
         return None
@@ -25,7 +25,7 @@ def _joined(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> t
 
 
 def _list_option(name: str, text: str) -> Callable[[Command], Command]:
-    return click.option(name, metavar="LIST", multiple=True, callback=_joined, help=text)
+    return click.option(name, metavar="LIST", multiple=True, callback=joined, help=text)
 
 
 SETTINGS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from xlalint.device.client import Worker, WorkerError
-from xlalint.device.protocol import Failure, Request
+from xlalint.device.protocol import Failure, LineCounts, Request
 from xlalint.findings.model import Mode
 
 __all__ = ["Figures", "Worker", "WorkerError", "measure"]
@@ -24,14 +24,18 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     fallback_ops: tuple[str, ...] = ()
     failure: Failure | None = None
     output: str = ""
+    lines: tuple[LineCounts, ...] = ()
+    """Of the longer run, where they were asked for."""
 
 
-def measure(worker: Worker, text: str, mode: Mode = Mode.LAZY, steps: int = 6, seconds: float = 60.0) -> Figures:
-    """Run ``text`` at ``steps`` and at twice as many."""
+def measure(
+    worker: Worker, text: str, mode: Mode = Mode.LAZY, steps: int = 6, seconds: float = 60.0, *, record: bool = False
+) -> Figures:
+    """Run ``text`` at ``steps`` and at twice as many; ``record`` asks for the lines of the longer run."""
     short = worker.run(Request(text=text, steps=steps, mode=mode, seconds=seconds))
     if short.failure:
         return Figures(steps=steps, failure=short.failure, output=short.output)
-    long = worker.run(Request(text=text, steps=2 * steps, mode=mode, seconds=seconds))
+    long = worker.run(Request(text=text, steps=2 * steps, mode=mode, seconds=seconds, record=record))
     if long.failure:
         return Figures(steps=steps, failure=long.failure, output=long.output)
     growth = {name: (long.totals[name] - total) / steps for name, total in short.totals.items()}
@@ -41,4 +45,5 @@ def measure(worker: Worker, text: str, mode: Mode = Mode.LAZY, steps: int = 6, s
         once={name: total - growth[name] * steps for name, total in short.totals.items()},
         fallback_ops=long.fallback_ops,
         output=long.output,
+        lines=long.lines,
     )

@@ -33,6 +33,8 @@ class Program(msgspec.Struct, frozen=True):
     tensors: frozenset[str]
     """Paths for which a tensor stands in."""
     varying: frozenset[str]
+    lines: dict[int, int]
+    """Lines of the text → lines of the file that they are from."""
 
 
 @dataclass(frozen=True)
@@ -78,14 +80,37 @@ def program(parts: Material, value: ValueAt, world: World, neutral: Neutral) -> 
     try:
         made = {name: maker.made(name, need) for name, need in parts.needs.items()}
         free = _bodies(parts)
-        before = _text(parts, made, [as_is(copy.deepcopy(block), neutral) for block in free])
+        counted = [as_is(copy.deepcopy(block), neutral) for block in free]
+        before = _text(parts, made, counted)
         after = _text(parts, made, [neutralised(copy.deepcopy(block), neutral) for block in free])
     except (Missing, Immovable) as error:
         raise NoProgram(str(error)) from error
     if neutral is Neutral.BOUNDARY:
         after = after.replace(", boundary=False)", ")")
     told = tuple(f"`{name}` is `{text}`" for name, text in maker.told.items())
-    return Program(before, after, (*parts.cut.assumed, *told), frozenset(maker.tensors), frozenset(maker.varying))
+    return Program(
+        before,
+        after,
+        (*parts.cut.assumed, *told),
+        frozenset(maker.tensors),
+        frozenset(maker.varying),
+        origins(before, counted),
+    )
+
+
+def origins(text: str, blocks: list[list[ast.stmt]]) -> dict[int, int]:
+    """Where the lines of a program are from. Its text is that of the blocks, statement by statement."""
+    written: dict[str, list[ast.stmt]] = {}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.stmt):
+            written.setdefault(ast.unparse(node), []).append(node)
+    found: dict[int, int] = {}
+    for statement in (each for block in blocks for each in block):
+        for copied in written.get(ast.unparse(statement), ()):
+            for new, old in zip(ast.walk(copied), ast.walk(statement), strict=False):
+                if isinstance(new, (ast.stmt, ast.expr)) and hasattr(old, "lineno"):
+                    found.setdefault(new.lineno, old.lineno)
+    return found
 
 
 def _methods(cut: Slice) -> list[ast.stmt]:

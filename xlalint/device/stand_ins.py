@@ -27,8 +27,22 @@ _BY_NAME: tuple[tuple[str, str, int], ...] = (
 )
 """What a part of a batch is taken for where nothing but its name is known: kind, and rank beside that of the rest."""
 _TENSOR_ATTRIBUTES = frozenset(
-    ("shape", "size", "dim", "view", "reshape", "device", "dtype", "ndim", "float", "long", "detach", "sum", "mean")
-    + ("unsqueeze", "squeeze", "transpose", "permute")
+    (
+        "shape",
+        "size",
+        "dim",
+        "view",
+        "reshape",
+        "device",
+        "dtype",
+        "ndim",
+        "float",
+        "long",
+        "detach",
+        "sum",
+        "mean",
+        "T",
+    )
 )
 _MODULE_METHODS = frozenset(
     ["train", "eval", "parameters", "named_parameters", "state_dict", "zero_grad", "modules", "requires_grad_"]

@@ -21,6 +21,7 @@ from xlalint.findings.model import (
     Device,
     Diagnostic,
     Evidence,
+    LineCost,
     Mode,
     ModeEvidence,
     Neutral,
@@ -139,7 +140,7 @@ class _Trial:
             made = self._program(number)
             if any(made.text == tried.text for tried, _ in failures):
                 continue
-            before = self._measure(made.text, mode)
+            before = self._measure(made.text, mode, record=True)
             if before.failure is None:
                 return made, self._compared(made, before, mode)
             if self._raised_here(made, before.failure):
@@ -151,10 +152,10 @@ class _Trial:
     def _program(self, world: int) -> Program:
         return program(self.parts, self.value, WORLDS[world], self.case.rule.neutral)
 
-    def _measure(self, text: str, mode: Mode) -> Figures:
+    def _measure(self, text: str, mode: Mode, *, record: bool = False) -> Figures:
         # A graph that grows with the steps takes ever longer.
-        steps = max(2, self.settings.steps // (2 if self.case.rule.neutral is Neutral.BOUNDARY else 1))
-        return measure(self.worker, text, mode, steps, self.settings.seconds)
+        steps = max(2, self.settings.steps // (3 if self.case.rule.neutral is Neutral.BOUNDARY else 1))
+        return measure(self.worker, text, mode, steps, self.settings.seconds, record=record)
 
     def _compared(self, made: Program, before: Figures, mode: Mode) -> ModeEvidence:
         if self.case.rule.neutral is Neutral.NOTHING:
@@ -162,7 +163,36 @@ class _Trial:
         after = self._measure(made.neutral, mode)
         if after.failure is not None:
             return not_run(f"without the flagged place the program fails: {_failed(after.failure)}")
-        return compared(before, after, self.case.metrics, self._assumed(made))
+        found = compared(before, after, self.case.metrics, self._assumed(made))
+        return self._on_its_line(msgspec.structs.replace(found, lines=self._lines(made, before)))
+
+    def _lines(self, made: Program, before: Figures) -> tuple[LineCost, ...]:
+        """What fell on the lines of the file, from what fell on those of the program."""
+        path = self.case.diagnostic.path
+        costs: dict[int, LineCost] = {}
+        for each in before.lines:
+            line = made.lines.get(each.line, 0)
+            known = costs.get(line, LineCost(path, line))
+            costs[line] = LineCost(
+                path,
+                line,
+                known.compiles + each.compiles,
+                known.executions + each.executions,
+                known.reads + each.reads,
+                known.uploads + each.uploads,
+            )
+        return tuple(costs[line] for line in sorted(costs) if line)
+
+    def _on_its_line(self, found: ModeEvidence) -> ModeEvidence:
+        """Reads fall where they are asked for; a compile falls where the graph ends, which is another line."""
+        if found.verdict is not Verdict.CONFIRMED or self.case.metrics[0] != "reads" or not found.lines:
+            return found
+        at = self.case.diagnostic.at
+        if any(each.reads for each in found.lines if at.line <= each.line <= at.end_line):
+            return found
+        elsewhere = ", ".join(str(each.line) for each in found.lines if each.reads)
+        reason = f"the reads fall on another line: {elsewhere or 'none of this file'}"
+        return msgspec.structs.replace(found, verdict=Verdict.NOT_RUN, reason=reason)
 
     def _quiet(self, before: Figures) -> ModeEvidence:
         """A rule about what raises: it did not."""

@@ -146,10 +146,10 @@ class LineCost(msgspec.Struct, frozen=True):
 
     path: str
     line: int
-    compiles: float = 0
-    executions: float = 0
-    reads: float = 0
-    uploads: float = 0
+    compiles: int = 0
+    executions: int = 0
+    reads: int = 0
+    uploads: int = 0
 
 
 class ModeEvidence(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xlalint.findings.model import Diagnostic, Report
+from xlalint.reports import evidence
 from xlalint.reports.context import ReportContext, shown
 from xlalint.reports.terminal import Style, painted, severity_style, shown_text
 
@@ -15,4 +16,5 @@ def _line(diagnostic: Diagnostic, color: bool) -> str:
     place = f"{shown_text(diagnostic.path)}:{diagnostic.at.line}:{diagnostic.at.column}"
     code = painted(diagnostic.code, Style.BOLD, color)
     severity = painted(diagnostic.severity.name.lower(), severity_style(diagnostic.severity), color)
-    return f"{place}: {code} [{severity}] {shown_text(diagnostic.message)}"
+    proved = f" ({evidence.headline(diagnostic.evidence)})" if diagnostic.evidence is not None else ""
+    return f"{place}: {code} [{severity}] {shown_text(diagnostic.message + proved)}"

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from xlalint.findings.model import Diagnostic, Fix, Mode, Position, Report
+from xlalint.reports import evidence
 from xlalint.reports.context import ReportContext, shown
 
 SCHEMA_VERSION: Final = 1
@@ -54,7 +55,7 @@ def _finding(diagnostic: Diagnostic) -> dict[str, object]:
         ],
         "fix": None if diagnostic.fix is None else _fix(diagnostic.fix),
         "fingerprint": diagnostic.fingerprint,
-        "evidence": None,
+        "evidence": None if diagnostic.evidence is None else evidence.as_json(diagnostic.evidence),
     }
 
 

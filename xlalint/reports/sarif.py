@@ -17,6 +17,7 @@ import attr
 import sarif_om as om  # type: ignore[import-untyped]
 
 from xlalint.findings.model import Diagnostic, Fix, Mode, Reason, Report, Safety, Severity, TextEdit
+from xlalint.reports import evidence
 from xlalint.reports.context import ReportContext, RuleCard
 from xlalint.reports.line_hash import line_hashes
 
@@ -143,6 +144,7 @@ class _Results:
                 "family": diagnostic.family,
                 "heat": diagnostic.heat.name.lower(),
                 "modes": [mode.value for mode in Mode if mode in diagnostic.modes],
+                **({"evidence": evidence.as_json(diagnostic.evidence)} if diagnostic.evidence is not None else {}),
             },
         )
 
@@ -210,6 +212,8 @@ class _Results:
 def _message(diagnostic: Diagnostic) -> str:
     """GitHub shows the first sentence in lists, and a related location only where the text links to it."""
     parts = [diagnostic.message]
+    if diagnostic.evidence is not None:
+        parts.append(f"On the device {evidence.headline(diagnostic.evidence)}.")
     if diagnostic.help:
         parts.append(f"Help: {diagnostic.help}")
     if diagnostic.why:

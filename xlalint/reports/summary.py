@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from xlalint.findings.model import Diagnostic, Report, Severity
+from xlalint.findings.model import Diagnostic, Report, Severity, Verdict
 
 
 def summary_line(report: Report, diagnostics: Sequence[Diagnostic]) -> str:
@@ -17,14 +17,22 @@ def summary_line(report: Report, diagnostics: Sequence[Diagnostic]) -> str:
     checked = f"{plural(report.files, 'file')} checked"
     if not diagnostics:
         return f"All clear: {checked}{aside}."
+    proved = _by_verdict(diagnostics)
     places = plural(len({diagnostic.path for diagnostic in diagnostics}), "file")
-    return f"Found {_by_severity(diagnostics)} in {places} ({checked}{aside})."
+    return f"Found {_by_severity(diagnostics)} in {places} ({checked}{aside}){proved}."
 
 
 def _by_severity(diagnostics: Sequence[Diagnostic]) -> str:
     counts = Counter(diagnostic.severity for diagnostic in diagnostics)
     parts = [plural(counts[severity], severity.name.lower()) for severity in reversed(Severity) if counts[severity]]
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+
+
+def _by_verdict(diagnostics: Sequence[Diagnostic]) -> str:
+    """What a device said of them, where one was asked."""
+    counts = Counter(each.evidence.verdict for each in diagnostics if each.evidence is not None)
+    parts = [f"{counts[verdict]} {verdict.value.replace('-', ' ')}" for verdict in Verdict if counts[verdict]]
+    return f": {', '.join(parts)}" if parts else ""
 
 
 def plural(count: int, noun: str) -> str:

@@ -8,7 +8,8 @@ from functools import lru_cache
 import msgspec
 
 from xlalint.facts.events import Certainty
-from xlalint.findings.model import Diagnostic, Position, Report, Safety
+from xlalint.findings.model import Diagnostic, Evidence, Position, Report, Safety, Verdict
+from xlalint.reports import evidence
 from xlalint.reports.context import ReportContext, shown
 from xlalint.reports.summary import summary_line
 from xlalint.reports.terminal import Style, columns, painted, severity_style, shown_text
@@ -38,6 +39,8 @@ def _block(diagnostic: Diagnostic, context: ReportContext) -> Iterator[str]:
     for label, style, text in _remarks(diagnostic):
         bullet = painted("=", Style.GUTTER, color)
         yield f"{' ' * gutter} {bullet} {painted(label, style, color)}: {shown_text(text)}"
+    if diagnostic.evidence is not None:
+        yield from (f"{' ' * gutter} {line}" for line in _evidence(diagnostic.evidence, color))
 
 
 def _headline(diagnostic: Diagnostic, color: bool) -> str:
@@ -57,6 +60,17 @@ def _remarks(diagnostic: Diagnostic) -> Iterator[tuple[str, Style, str]]:
         yield "suggestion", Style.HELP, diagnostic.fix.title + caution
     if diagnostic.suppressed is not None:
         yield "note", Style.NOTE, f"suppressed by `{diagnostic.suppressed}`"
+
+
+def _evidence(found: Evidence, color: bool) -> Iterator[str]:
+    bullet = painted("=", Style.GUTTER, color)
+    style = Style.WARNING if found.verdict is Verdict.CONFIRMED else Style.NOTE
+    verdict, _, reason = evidence.headline(found).partition(": ")
+    yield f"{bullet} {painted(verdict, style, color)}: {shown_text(reason)}"
+    yield from (f"      {shown_text(row)}" for row in evidence.table(found))
+    if found.basis is not None:
+        yield f"{bullet} {painted('basis', Style.NOTE, color)}: {evidence.basis(found)}"
+    yield from (f"      {shown_text(each)}" for each in evidence.assumptions(found))
 
 
 def _frame(diagnostic: Diagnostic, context: ReportContext) -> Iterator[str]:

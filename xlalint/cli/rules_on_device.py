@@ -1,0 +1,53 @@
+"""``xlalint validate --rules``: the rules' own experiments, on this device."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from xlalint.cli.console import say
+
+if TYPE_CHECKING:
+    from xlalint.findings.registry import Listed
+
+
+def run_rules(names: tuple[str, ...]) -> int:
+    """Say of each rule whether its claims hold here; 1 where one does not."""
+    from xlalint.device.experiment import Worker, WorkerError
+    from xlalint.device.page_figures import disagreements, measure_page
+    from xlalint.findings.pages import parse_page
+    from xlalint.findings.registry import page_of
+
+    wrong = 0
+    try:
+        with Worker() as worker:
+            versions = worker.versions
+            say(f"torch {versions.torch}, torch_xla {versions.torch_xla}, {versions.device} device\n")
+            for rule in _chosen(names):
+                results = measure_page(parse_page(page_of(rule)), worker)
+                against = list(disagreements(results))
+                wrong += bool(against)
+                modes = ", ".join(dict.fromkeys(result.mode.value for result in results))
+                say(f"{rule.code} {rule.name}: {'does not hold' if against else 'holds'} ({modes})\n")
+                say("".join(f"    {line}\n" for line in against))
+    except WorkerError as error:
+        raise click.ClickException(f"{error}: `pip install 'xlalint[device]'` brings torch and torch_xla") from error
+    return 1 if wrong else 0
+
+
+def _chosen(names: tuple[str, ...]) -> Iterator[Listed]:
+    from xlalint.findings.configuration import Configurations
+    from xlalint.findings.registry import find
+    from xlalint.linting import listed_rules
+
+    rules = listed_rules(Configurations().of_folder(os.getcwd()))
+    for name in names:
+        found = find(name, rules)
+        if found is None:
+            raise click.UsageError(f"no rule `{name}`")
+        yield found
+    if not names:
+        yield from rules

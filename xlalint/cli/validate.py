@@ -1,0 +1,150 @@
+"""``xlalint validate PATH…``: lint, run each finding on a device, report, exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from xlalint.cli import check
+from xlalint.cli.console import ProgressLine, complain, say
+from xlalint.cli.entry import FAILED
+from xlalint.cli.options import configurations, joined, settings_options
+
+if TYPE_CHECKING:
+    from xlalint.findings.configuration import Configurations
+    from xlalint.findings.model import Diagnostic, Mode, Report, Verdict
+
+
+class Wanted(NamedTuple):
+    """How findings are run, and what is kept of it."""
+
+    steps: int
+    timeout: float
+    only: tuple[str, ...] | None
+    show_program: bool
+    keep: str | None
+
+
+@click.command("validate", short_help="Run each finding on a device, and say which hold.")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@settings_options
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "concise", "json", "sarif", "github"]),
+    default="text",
+    show_default=True,
+    help="Form of the report.",
+)
+@click.option("--output", "-o", type=click.Path(), help="Write the report to this file.")
+@click.option(
+    "--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True, help="Colours."
+)
+@click.option("--quiet", "-q", is_flag=True, help="Findings and errors only.")
+@click.option("--verbose", "-v", is_flag=True, help="Say what is used and how long it takes, on standard error.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even where something is found.")
+@click.option("--strict", is_flag=True, help="Exit with 2 where any file can't be read.")
+@click.option("--steps", type=click.IntRange(2, 1000), default=6, show_default=True, help="Steps of the shorter run.")
+@click.option(
+    "--timeout", type=click.FloatRange(1), default=30.0, show_default=True, help="Seconds that one run may take."
+)
+@click.option("--only", metavar="LIST", multiple=True, callback=joined, help="Run findings of these codes only.")
+@click.option("--show-program", is_flag=True, help="Show the program that was run for each finding.")
+@click.option("--keep", type=click.Path(file_okay=False), metavar="DIR", help="Write the programs to this folder.")
+@click.option("--rules", is_flag=True, help="Run the rules' own experiments instead; PATHs are codes or names.")
+def command(paths: tuple[str, ...], rules: bool, **chosen: Any) -> int:
+    """Lint PATHs and run each finding on a torch_xla device: as it is, and without what it is flagged for.
+
+    The device is that of PJRT_DEVICE, the CPU by default. Your program is not run: each finding is cut out of it, and
+    the rest is stood in for. Exit codes: 0 nothing found that the device does not refute, 1 findings, 2 the tool
+    could not do what was asked.
+    """
+    wanted = Wanted(*(chosen.pop(name) for name in Wanted._fields))
+    if rules:
+        from xlalint.cli.rules_on_device import run_rules
+
+        return run_rules(paths)
+    chosen |= {"statistics": False, "ignore_suppressions": False}
+    output = check.output_of(chosen)
+    configured = configurations(chosen)
+    named = [Path(path) for path in dict.fromkeys(paths or (".",))]
+    linted = check.linted(named, configured, None, True, output)
+    report = _validated(linted, configured, wanted, output.quiet)
+    if wanted.keep is not None:
+        _keep(report, Path(wanted.keep))
+    written = check.write_report(report, configured, None, output)
+    if wanted.show_program:
+        say("".join(_programs(report)))
+    check.complain_of(report, None, output, named)
+    return check.exit_code(report, configured, output) if written else FAILED
+
+
+def _validated(linted: Report, configured: Configurations, wanted: Wanted, quiet: bool) -> Report:
+    from xlalint.device.experiment import WorkerError
+    from xlalint.device.validation import Settings
+    from xlalint.validating import validate
+
+    settings = configured.of_folder(os.getcwd()).settings
+    progress = ProgressLine(sys.stderr, "findings") if sys.stderr.isatty() and not quiet else None
+
+    def told(done: int, total: int, verdicts: Counter[Verdict]) -> None:
+        if progress is not None:
+            progress(done, total, ", ".join(f"{count} {verdict.value}" for verdict, count in verdicts.items()))
+
+    try:
+        return validate(
+            linted,
+            configured,
+            Settings(wanted.steps, wanted.timeout, _modes(settings.mode)),
+            jobs=settings.jobs or 1,
+            only=frozenset(code.upper() for code in wanted.only or ()),
+            told=told,
+        )
+    except WorkerError as error:
+        raise click.ClickException(f"{error}: `pip install 'xlalint[device]'` brings torch and torch_xla") from error
+    finally:
+        if progress is not None:
+            progress.clear()
+
+
+def _modes(name: str) -> tuple[Mode, ...]:
+    from xlalint.findings.model import Mode
+
+    return tuple(Mode) if name == "all" else (Mode(name),)
+
+
+def _programs(report: Report) -> list[str]:
+    found = []
+    for one in report.diagnostics:
+        if one.evidence is not None and one.evidence.program:
+            found.append(f"\n# {one.path}:{one.at.line} {one.code} {one.name}\n{_runnable(one, one.evidence.program)}")
+    return found
+
+
+def _keep(report: Report, folder: Path) -> None:
+    """Two files a finding: the program as it is, and without the flagged cost."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for one in report.diagnostics:
+            if one.evidence is None or not one.evidence.program:
+                continue
+            name = f"{Path(one.path).stem}_{one.at.line}_{one.code.lower()}"
+            for suffix, text in (("before", one.evidence.program), ("after", one.evidence.neutral_program)):
+                (folder / f"{name}_{suffix}.py").write_text(_runnable(one, text), encoding="utf-8")
+    except OSError as error:
+        complain("error", f"{folder}: {error.strerror or error}")
+
+
+def _runnable(one: Diagnostic, program: str) -> str:
+    """The program with what runs it by hand: it prints the runtime's own report."""
+    return (
+        f"# Cut out of {one.path}, for line {one.at.line} ({one.code} {one.name}).\n{program}\n\n"
+        'if __name__ == "__main__":\n'
+        "    import torch_xla.debug.metrics\n\n"
+        "    kept = run(6)\n"
+        "    print(torch_xla.debug.metrics.short_metrics_report())\n"
+    )
