@@ -235,7 +235,10 @@ class Model(torch.nn.Module):  # type: ignore[misc]
             raise Unavailable("a stand-in for a model was called without a tensor")
         x = tensors[0]
         y = self._seen(x)
-        y = self.dropout(y * self.scale + self.bias)
+        return self._given(self.dropout(y * self.scale + self.bias))
+
+    def _given(self, y: Any) -> Any:
+        """As the program takes it apart."""
         if self._parts:
             return (y,) * self._parts
         for name in self._fields:
@@ -256,7 +259,7 @@ class Layer(Model):
         x = args[0] if args else next(iter(kwargs.values()))
         if not isinstance(x, torch.Tensor) or not x.is_floating_point():
             return super().forward(*args, **kwargs)
-        return x * self.scale + self.bias
+        return self._given(x * self.scale + self.bias)
 
 
 class Loss(torch.nn.Module):  # type: ignore[misc]

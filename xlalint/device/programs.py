@@ -12,6 +12,7 @@ from xlalint.device.stand_ins import Maker, Missing, ValueAt, World
 from xlalint.edits.definitions import Names, loaded
 from xlalint.edits.needs import Need, needs
 from xlalint.edits.neutral import Immovable, as_is, is_flagged, neutralised
+from xlalint.edits.shapes import Hint, shape_hints
 from xlalint.edits.slices import Slice
 from xlalint.edits.structures import structures
 from xlalint.findings.model import Neutral
@@ -46,6 +47,8 @@ class Material:
     methods: list[ast.stmt]
     needs: dict[str, Need]
     structures: dict[str, tuple[str, ...]]
+    hints: dict[str, Hint]
+    absent: dict[str, str]
 
 
 def material(cut: Slice) -> Material:
@@ -61,7 +64,7 @@ def material(cut: Slice) -> Material:
     if not any(is_flagged(node) for block in everything for node in ast.walk(block)):
         raise NoProgram("the flagged place is not part of its slice")
     # What a method takes from outside its object it has from the module.
-    found = needs(cut.body, cut.parameters, taken.given)
+    found = needs(cut.body, cut.parameters, taken.given - taken.absent.keys())
     own = needs(methods, ("self",), taken.given).get("self")
     if own is not None and "self" in found:
         _merge(found["self"], own)
@@ -71,12 +74,12 @@ def material(cut: Slice) -> Material:
         found["self"].children = kept
         if "forward" in given:
             found["self"].calls = []
-    return Material(cut, taken.block, methods, found, structures(blocks))
+    return Material(cut, taken.block, methods, found, structures(blocks), shape_hints(blocks), taken.absent)
 
 
 def program(parts: Material, value: ValueAt, world: World, neutral: Neutral) -> Program:
     """The program and its neutralised variant. Raises ``NoProgram``."""
-    maker = Maker(value, world, parts.structures)
+    maker = Maker(value, world, parts.hints, parts.structures, parts.absent)
     try:
         made = {name: maker.made(name, need) for name, need in parts.needs.items()}
         free = _bodies(parts)

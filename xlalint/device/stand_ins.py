@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from xlalint.edits.needs import Need
+from xlalint.edits.shapes import Hint
 from xlalint.edits.structures import KEYS, ROWS
 from xlalint.facts import domain as d
 from xlalint.facts.events import Span
@@ -73,12 +74,13 @@ class Missing(Exception):
 
 @dataclass(frozen=True)
 class World:
-    """What is taken where nothing is known: the rank of tensors."""
+    """What is taken where nothing is known: the rank of tensors and their kind."""
 
     rank: int
+    kind: str = "float"
 
 
-WORLDS = (World(2), World(3), World(4), World(1))
+WORLDS = (World(2), World(3), World(2, "int"), World(4), World(1), World(1, "int"), World(3, "int"))
 
 
 @dataclass
@@ -87,8 +89,12 @@ class Maker:
 
     value: ValueAt
     world: World
+    hints: Mapping[str, Hint]
+    """What the slice says of shapes, by path."""
     structures: Mapping[str, tuple[str, ...]]
     """What names of structures are unpacked into, or read by: ``batch`` → ``images``, ``labels``."""
+    absent: Mapping[str, str] = field(default_factory=dict)
+    """Names that can't be had, with where they are from."""
     told: dict[str, str] = field(default_factory=dict)
     tensors: set[str] = field(default_factory=set)
     """Paths for which a tensor stands in."""
@@ -96,10 +102,19 @@ class Maker:
 
     def made(self, path: str, need: Need) -> str:
         """The text of what stands in for ``path``. Raises ``Missing``."""
-        text = self.of(path, need, self.value(need.spans))
+        text = self.of(path, need, self.value(need.spans)) if path not in self.absent else self._absent(path, need)
         if not need.children or "stand_in.Parts(" not in text:
             self.told.setdefault(path, text)
         return text
+
+    def _absent(self, path: str, need: Need) -> str:
+        """What can't be had gives what is known of its results; else it is called for its effect only."""
+        result = self.value(need.calls)
+        if isinstance(result, (d.Host, d.Tensor)):
+            made = self._known(f"{path}()", None, result)
+            if made is not None:
+                return f"lambda *_, **__: {made}"
+        return f"stand_in.Absent({path!r})"
 
     def of(self, path: str, need: Need, value: d.Value) -> str:
         parts = [part for part in d.alternatives(value) if part is not d.NONE] or [value]
@@ -126,12 +141,12 @@ class Maker:
     def _element(self, path: str, value: d.Value) -> str:
         parts = [part for part in d.alternatives(value) if part is not d.NONE] or [value]
         made = self._known(path, None, parts[0])
-        if made is None:
-            raise Missing(f"`{path}`: nothing is known of it")
-        return made
+        return made if made is not None else self._by_use(path, Need(path, is_iterated=False))
 
     def _tensor(self, path: str, value: d.Tensor) -> str:
         kind, rank = self._by_name(path)
+        hint = self.hints.get(path, Hint())
+        kind = "int" if hint.is_number or (hint.is_index and kind == "float") else kind
         kind = _KINDS.get(value.dtype or "", kind) if value.dtype else kind
         rank = rank if value.rank is None else value.rank
         on = "host" if value.device == d.HOST else "xla"
@@ -142,14 +157,21 @@ class Maker:
         dims = ""
         if value.dims is not None and any(size is not None for size in value.dims):
             dims = f", dims={value.dims!r}"
+        elif hint.last is not None and rank:
+            dims = f", dims={(*(None,) * (rank - 1), hint.last)!r}"
         return f"stand_in.tensor({kind!r}, {rank}{dims}, on={on!r})"
 
     def _by_name(self, path: str) -> tuple[str, int]:
         name = path.rpartition(".")[2].lower()
-        for word, kind, less in _BY_NAME:
+        hint = self.hints.get(path, Hint())
+        kind, rank = self.world.kind, self.world.rank
+        for word, named, less in _BY_NAME:
             if word in name or (word == "label" and name in ("y", "gt")):
-                return kind, max(self.world.rank + less, 1)
-        return "float", self.world.rank
+                kind, rank = named, max(self.world.rank + less, 1)
+                break
+        if hint.is_number:
+            return "int", 0
+        return kind, hint.rank if hint.rank is not None else max(rank, hint.least)
 
     def _host(self, value: d.Host) -> str | None:
         if value.type == "device":
@@ -232,14 +254,15 @@ class Maker:
         if need.calls:
             return self._callable(path, need)
         if path in self.structures:
-            return self._batch(path, None, path)
+            made = self._batch(path, None, path)
+            return f"[{made}] * 2" if need.is_iterated else made
         if need.is_iterated and "." in path:
             return "[stand_in.Layer(), stand_in.Layer()]"
         if name == "device":
             return "stand_in.device()"
         if any(word in name for word, *_ in _BY_NAME):
             return self._tensor(path, d.tensor())
-        if "." in path:
+        if "." in path or "[" in path:
             return "2"
         raise Missing(f"`{path}`: nothing is known of it")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 import msgspec
 
@@ -52,11 +52,21 @@ class Settings(msgspec.Struct, frozen=True):
 
 def validated(case: Case, places: Places, value: ValueAt, worker: Worker, settings: Settings) -> Evidence:
     """What the device says of one finding. Raises ``WorkerError`` only."""
-    try:
-        parts = _material(case, places)
-        return _Trial(case, parts, value, worker, settings).evidence()
-    except NoProgram as error:
-        return no_evidence(str(error), settings, worker.versions)
+    found: list[Evidence] = []
+    reasons: list[str] = []
+    for slice_ in _slices(case, places):
+        try:
+            found.append(_Trial(case, material(slice_), value, worker, settings).evidence())
+        except NoProgram as error:
+            reasons.append(str(error))
+            continue
+        if found[-1].verdict is not Verdict.NOT_RUN:
+            return found[-1]
+    # What ran on assumptions says more than what did not run.
+    ran = [each for each in found if any(one.before for one in each.modes.values())]
+    if ran or found:
+        return (ran or found)[0]
+    return no_evidence(reasons[0] if reasons else "it stands in no function", settings, worker.versions)
 
 
 def no_evidence(reason: str, settings: Settings, versions: Versions) -> Evidence:
@@ -70,40 +80,38 @@ def device_of(versions: Versions) -> Device:
     return Device(versions.device, versions.torch, versions.torch_xla)
 
 
-def _material(case: Case, places: Places) -> Material:
-    """The slice of a finding: from its step loop, be it in a caller, or else from its own function."""
+def _slices(case: Case, places: Places) -> Iterator[Slice]:
+    """Where a finding may be cut out: at its step loop, be it in a caller; in its own function; in one that calls it."""
     node = places.at(case.diagnostic.at)
     if node is None:
-        raise NoProgram("the place was not found in its file")
+        return
+    boundary = case.rule.neutral is not Neutral.BOUNDARY
     if case.rule.neutral is Neutral.FIRST_ONLY:
         node = places.statement(node) or node
+    line = node.lineno if isinstance(node, (ast.For, ast.While)) and not boundary else case.diagnostic.loop_line
+    calls = [
+        call
+        for reason in case.diagnostic.why
+        if reason.path == case.diagnostic.path and " calls " in reason.text
+        for call in [places.call_at(reason.line, reason.column)]
+        if call is not None
+    ]
     flag(node)
     try:
-        first_error: NoProgram | None = None
-        for slice_ in _slices(case, places, node):
-            try:
-                return material(slice_)
-            except NoProgram as error:
-                first_error = first_error or error
-        raise first_error or NoProgram("it stands in no function")
-    finally:
-        unflag(node)
-
-
-def _slices(case: Case, places: Places, node: ast.expr | ast.stmt) -> Iterable[Slice]:
-    boundary = case.rule.neutral is not Neutral.BOUNDARY
-    line = node.lineno if isinstance(node, (ast.For, ast.While)) and not boundary else case.diagnostic.loop_line
-    for reason in case.diagnostic.why:
-        if not line or reason.path != case.diagnostic.path or " calls " not in reason.text:
-            continue
-        call = places.call_at(reason.line, reason.column)
-        if call is not None and any(getattr(each, "lineno", 0) == line for each in places.above(call)):
+        looped = [call for call in calls if any(getattr(each, "lineno", 0) == line for each in places.above(call))]
+        for call in looped:
             found = cut(places, call, line, boundary)
             if found is not None and found.loop is not None:
                 yield found
-    own = cut(places, node, line or None, boundary)
-    if own is not None:
-        yield own
+        own = cut(places, node, line or None, boundary)
+        if own is not None:
+            yield own
+        for call in calls:
+            found = cut(places, call, None, boundary) if call not in looped else None
+            if found is not None:
+                yield found
+    finally:
+        unflag(node)
 
 
 class _Trial:
@@ -111,6 +119,7 @@ class _Trial:
 
     def __init__(self, case: Case, parts: Material, value: ValueAt, worker: Worker, settings: Settings) -> None:
         self.case, self.parts, self.value, self.worker, self.settings = case, parts, value, worker, settings
+        self.node = parts.cut.places.at(case.diagnostic.at) or parts.cut.node
 
     def evidence(self) -> Evidence:
         modes: dict[Mode, ModeEvidence] = {}
@@ -187,8 +196,12 @@ class _Trial:
         """Reads fall where they are asked for; a compile falls where the graph ends, which is another line."""
         if found.verdict is not Verdict.CONFIRMED or self.case.metrics[0] != "reads" or not found.lines:
             return found
+        places = self.parts.cut.places
         at = self.case.diagnostic.at
-        if any(each.reads for each in found.lines if at.line <= each.line <= at.end_line):
+        node = places.at(at)
+        statement = places.statement(node) if node is not None else None
+        first = statement.lineno if statement is not None else at.line
+        if any(each.reads for each in found.lines if first <= each.line <= at.end_line):
             return found
         elsewhere = ", ".join(str(each.line) for each in found.lines if each.reads)
         reason = f"the reads fall on another line: {elsewhere or 'none of this file'}"
@@ -211,7 +224,7 @@ class _Trial:
 
     def _assumed(self, made: Program) -> str:
         """Why a run of this program says nothing of the finding, or nothing."""
-        found = operands(self.parts.cut.node, truth=self.case.rule.neutral is Neutral.REPLAY_TRUTH)
+        found = operands(self.node, truth=self.case.rule.neutral is Neutral.REPLAY_TRUTH)
         if found and all(path in made.tensors for path in found):
             return f"{ASSUMED}: nothing in sight computes `{found[0]}`"
         if made.varying and "compiles" in self.case.metrics and self.case.rule.family != _BUCKETING:

@@ -185,6 +185,9 @@ class _Emitter:
     def compound(self, node: ast.stmt) -> list[ast.stmt]:
         if isinstance(node, (ast.Try, ast.With, ast.AsyncWith)) and not _is_context_of_torch(node):
             return self.block(node.body)
+        if isinstance(node, ast.If) and node is not self.selection.statement and _leaves(node.body):
+            # Who goes on has not gone there.
+            return self.block(node.orelse)
         blocks = {name: getattr(node, name) for name in ("body", "orelse") if getattr(node, name, None)}
         kept = {name: self.block(block) for name, block in blocks.items()}
         bare = copy.copy(node)
@@ -260,6 +263,10 @@ def _blocks(node: ast.stmt) -> list[list[ast.stmt]]:
     blocks = [getattr(node, name) for name in ("body", "orelse", "finalbody") if getattr(node, name, None)]
     blocks += [each.body for each in (*getattr(node, "handlers", ()), *getattr(node, "cases", ()))]
     return blocks
+
+
+def _leaves(block: list[ast.stmt]) -> bool:
+    return isinstance(block[-1], (ast.Raise, ast.Return))
 
 
 def _is_context_of_torch(node: ast.stmt) -> bool:

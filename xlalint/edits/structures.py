@@ -37,6 +37,10 @@ def structures(blocks: list[ast.stmt]) -> dict[str, tuple[str, ...]]:
 
 
 def _loop(iterated: ast.expr, target: ast.expr, found: dict[str, tuple[str, ...]]) -> None:
+    if isinstance(iterated, ast.Call) and ast.unparse(iterated.func) == "zip" and isinstance(target, ast.Tuple):
+        for each, part in zip(iterated.args, target.elts, strict=False):
+            _loop(each, part, found)
+        return
     path, target = _source(iterated, target)
     if path is not None:
         _put(path, target, found)
