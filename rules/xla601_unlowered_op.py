@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Effect, Facts, Finding, Rule, Severity, how_often
+from xlalint.api import Effect, Facts, Finding, Neutral, Rule, Severity, how_often
 
 RULE = Rule(code="XLA601", name="unlowered-op", family="lowering", severity=Severity.WARNING)
 
@@ -17,6 +17,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             message=f"{what} has no lowering{by}: its operands go to the host and its result comes back "
             f"{how_often(op)}",
             help="write it in ops that are lowered, or do it before the data goes to the device",
+            neutral=Neutral.REPLAY_BACKWARD if op.backward_only else None,
         )
 
 

@@ -79,7 +79,7 @@ def material(cut: Slice) -> Material:
 
 def program(parts: Material, value: ValueAt, world: World, neutral: Neutral) -> Program:
     """The program and its neutralised variant. Raises ``NoProgram``."""
-    maker = Maker(value, world, parts.hints, parts.structures, parts.absent)
+    maker = Maker(value, world, parts.hints, parts.structures, parts.absent, neutral is Neutral.REPLAY_BACKWARD)
     try:
         made = {name: maker.made(name, need) for name, need in parts.needs.items()}
         free = _bodies(parts)

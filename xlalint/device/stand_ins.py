@@ -48,6 +48,8 @@ _TENSOR_ATTRIBUTES = frozenset(
 _MODULE_METHODS = frozenset(
     ["train", "eval", "parameters", "named_parameters", "state_dict", "zero_grad", "modules", "requires_grad_"]
 )
+_SIZES = ("size", "dim", "width", "channels", "features", "embed", "classes", "labels")
+"""Numbers that are a tensor's dimension, by name; other numbers count heads, groups or layers."""
 _LOSSES = ("loss", "criterion")
 _ACTIONS = frozenset({"writer", "logger", "progress", "scaler", "accelerator", "engine", "tokenizer"})
 _HOSTS: Mapping[str, str] = MappingProxyType(
@@ -95,6 +97,8 @@ class Maker:
     """What names of structures are unpacked into, or read by: ``batch`` → ``images``, ``labels``."""
     absent: Mapping[str, str] = field(default_factory=dict)
     """Names that can't be had, with where they are from."""
+    grad: bool = False
+    """Whether gradients flow to the tensors."""
     told: dict[str, str] = field(default_factory=dict)
     tensors: set[str] = field(default_factory=set)
     """Paths for which a tensor stands in."""
@@ -114,6 +118,9 @@ class Maker:
             made = self._known(f"{path}()", None, result)
             if made is not None:
                 return f"lambda *_, **__: {made}"
+        if need.parts:
+            # A check, or a wrapper, of several things hands them back.
+            return f"lambda *given, **_: given[:{need.parts}]"
         return f"stand_in.Absent({path!r})"
 
     def of(self, path: str, need: Need, value: d.Value) -> str:
@@ -126,9 +133,9 @@ class Maker:
         if isinstance(value, d.Tensor):
             return self._tensor(path, value)
         if isinstance(value, d.Host):
-            return self._host(value)
+            return self._host(path, value)
         if isinstance(value, d.Sequence):
-            return self._sequence(path, value)
+            return self._sequence(path, need, value)
         if isinstance(value, d.Mapping):
             items = ", ".join(f"{key!r}: {self._element(f'{path}[{key!r}]', part)}" for key, part in value.items)
             return f"stand_in.Fields({{{items}}})" if items or value.rest is None else None
@@ -159,7 +166,8 @@ class Maker:
             dims = f", dims={value.dims!r}"
         elif hint.last is not None and rank:
             dims = f", dims={(*(None,) * (rank - 1), hint.last)!r}"
-        return f"stand_in.tensor({kind!r}, {rank}{dims}, on={on!r})"
+        grad = ", grad=True" if self.grad else ""
+        return f"stand_in.tensor({kind!r}, {rank}{dims}, on={on!r}{grad})"
 
     def _by_name(self, path: str) -> tuple[str, int]:
         name = path.rpartition(".")[2].lower()
@@ -173,20 +181,23 @@ class Maker:
             return "int", 0
         return kind, hint.rank if hint.rank is not None else max(rank, hint.least)
 
-    def _host(self, value: d.Host) -> str | None:
+    def _host(self, path: str, value: d.Host) -> str | None:
         if value.type == "device":
             return "torch.device('cpu')" if value.constant == d.HOST else "stand_in.device()"
+        if value.type == "int" and not value.known and any(word in path.lower() for word in _SIZES):
+            return "8"
         if value.known and value.type in ("int", "float", "bool", "str", "none"):
             return repr(value.constant)
         return _HOSTS.get(value.type)
 
-    def _sequence(self, path: str, value: d.Sequence) -> str | None:
+    def _sequence(self, path: str, need: Need | None, value: d.Sequence) -> str | None:
         if value.elements is not None:
             parts = [self._element(f"{path}[{number}]", part) for number, part in enumerate(value.elements)]
         elif value.element is d.UNKNOWN:
             return None
         else:
-            parts = [self._element(f"{path}[…]", value.element)] * 2
+            wanted = (need.parts if need is not None else 0) or len(self.structures.get(path, ())) or 2
+            parts = [self._element(f"{path}[…]", value.element)] * wanted
         return f"({', '.join(parts)},)" if value.kind == "tuple" and parts else f"[{', '.join(parts)}]"
 
     def _module(self, path: str, need: Need | None, name: str) -> str:
@@ -263,7 +274,7 @@ class Maker:
         if any(word in name for word, *_ in _BY_NAME):
             return self._tensor(path, d.tensor())
         if "." in path or "[" in path:
-            return "2"
+            return "8" if any(word in name for word in _SIZES) else "2"
         raise Missing(f"`{path}`: nothing is known of it")
 
     def _object(self, path: str, need: Need) -> str:
@@ -276,7 +287,7 @@ class Maker:
     def _callable(self, path: str, need: Need) -> str:
         result = self.value(need.calls)
         if isinstance(result, (d.Host, d.Sequence, d.Mapping)):
-            made = self._known(f"{path}()", None, result)
+            made = self._known(f"{path}()", need, result)
             if made is not None:
                 return f"lambda *_, **__: {made}"
         return self._module(path, need, "?")

@@ -81,12 +81,12 @@ def device_of(versions: Versions) -> Device:
 
 
 def _slices(case: Case, places: Places) -> Iterator[Slice]:
-    """Where a finding may be cut out: at its step loop, be it in a caller; in its own function; in one that calls it."""
+    """Where a finding may be cut out: at its step loop, be it in a caller; in its function; in one that calls it."""
     node = places.at(case.diagnostic.at)
     if node is None:
         return
-    boundary = case.rule.neutral is not Neutral.BOUNDARY
-    if case.rule.neutral is Neutral.FIRST_ONLY:
+    boundary = case.diagnostic.neutral is not Neutral.BOUNDARY
+    if case.diagnostic.neutral is Neutral.FIRST_ONLY:
         node = places.statement(node) or node
     line = node.lineno if isinstance(node, (ast.For, ast.While)) and not boundary else case.diagnostic.loop_line
     calls = [
@@ -159,15 +159,15 @@ class _Trial:
         return made, not_run(_failed(failure))
 
     def _program(self, world: int) -> Program:
-        return program(self.parts, self.value, WORLDS[world], self.case.rule.neutral)
+        return program(self.parts, self.value, WORLDS[world], self.case.diagnostic.neutral)
 
     def _measure(self, text: str, mode: Mode, *, record: bool = False) -> Figures:
         # A graph that grows with the steps takes ever longer.
-        steps = max(2, self.settings.steps // (3 if self.case.rule.neutral is Neutral.BOUNDARY else 1))
+        steps = max(2, self.settings.steps // (3 if self.case.diagnostic.neutral is Neutral.BOUNDARY else 1))
         return measure(self.worker, text, mode, steps, self.settings.seconds, record=record)
 
     def _compared(self, made: Program, before: Figures, mode: Mode) -> ModeEvidence:
-        if self.case.rule.neutral is Neutral.NOTHING:
+        if self.case.diagnostic.neutral is Neutral.NOTHING:
             return self._quiet(before)
         after = self._measure(made.neutral, mode)
         if after.failure is not None:
@@ -224,7 +224,7 @@ class _Trial:
 
     def _assumed(self, made: Program) -> str:
         """Why a run of this program says nothing of the finding, or nothing."""
-        found = operands(self.node, truth=self.case.rule.neutral is Neutral.REPLAY_TRUTH)
+        found = operands(self.node, truth=self.case.diagnostic.neutral is Neutral.REPLAY_TRUTH)
         if found and all(path in made.tensors for path in found):
             return f"{ASSUMED}: nothing in sight computes `{found[0]}`"
         if made.varying and "compiles" in self.case.metrics and self.case.rule.family != _BUCKETING:

@@ -13,6 +13,7 @@ from xlalint.findings.model import Neutral
 
 ACTORS = "stand_in"
 """The name under which a program knows what stands in for its missing parts."""
+_AFTER = {Neutral.REPLAY_BATCH: "used", Neutral.REPLAY_BACKWARD: "learned"}
 _MARK = "xlalint_flagged"
 _UNMOVABLE = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 
@@ -36,20 +37,21 @@ def unflag(node: ast.expr | ast.stmt) -> None:
 
 def as_is(block: list[ast.stmt], kind: Neutral) -> list[ast.stmt]:
     """The program with a count of how often the flagged place runs."""
-    return _Instrument(None, kind is Neutral.REPLAY_BATCH).block(block)
+    return _Instrument(None, _AFTER.get(kind, "")).block(block)
 
 
 def neutralised(block: list[ast.stmt], kind: Neutral) -> list[ast.stmt]:
     """The program without the cost of the flagged place. Raises ``Immovable``."""
-    return _Instrument(kind, kind is Neutral.REPLAY_BATCH).block(block)
+    return _Instrument(kind, _AFTER.get(kind, "")).block(block)
 
 
 class _Instrument(ast.NodeTransformer):
     """Works in place, on copies. ``kind`` None only counts."""
 
-    def __init__(self, kind: Neutral | None, goes_to_device: bool) -> None:
+    def __init__(self, kind: Neutral | None, after: str) -> None:
         self.kind = kind
-        self.goes_to_device = goes_to_device
+        self.after = after
+        """What is done with the value both times, by an actor of this name; or nothing."""
 
     def block(self, block: list[ast.stmt]) -> list[ast.stmt]:
         found: list[ast.stmt] = []
@@ -100,9 +102,9 @@ class _Instrument(ast.NodeTransformer):
 
     def expression(self, node: ast.expr) -> ast.expr:
         if self.kind in (None, Neutral.BOUNDARY, Neutral.NOTHING):
-            return ast.copy_location(_call("ran", _call("used", node) if self.goes_to_device else node), node)
-        if self.goes_to_device:
-            return _call("used", _replayed(node))
+            return ast.copy_location(_call("ran", _call(self.after, node) if self.after else node), node)
+        if self.after:
+            return _call(self.after, _replayed(node))
         if self.kind is Neutral.REPLAY_TRUTH:
             node = ast.Call(ast.Name("bool", ast.Load()), [node], [])
         return _replayed(node)

@@ -104,6 +104,7 @@ class Judge:
             fingerprint=name,
             suppressed=draft.suppressed(rule, placed.statement),
             loop_line=event.loop_line,
+            neutral=finding.neutral or rule.neutral,
         )
 
     def _severity(self, finding: Finding) -> Severity:

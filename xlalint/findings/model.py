@@ -51,6 +51,8 @@ class Neutral(Enum):
     """The same of its truth, for a test."""
     REPLAY_BATCH = "replay-batch"
     """The same of what is made on the host; both times it goes to the device, as a batch does."""
+    REPLAY_BACKWARD = "replay-backward"
+    """The same of what costs in the backward pass; both times there is one."""
     FIRST_ONLY = "first-only"
     """The statement around it runs in the first step only, or its value is given again."""
     BOUNDARY = "boundary"
@@ -88,6 +90,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """Only where it differs from the rule's own."""
     span: Span | None = None
     """Only where the finding stands elsewhere than its event."""
+    neutral: Neutral | None = None
+    """Only where it differs from the rule's own."""
 
 
 Check = Callable[[Facts], Iterator[Finding]]
@@ -209,6 +213,8 @@ class Diagnostic(msgspec.Struct, frozen=True, kw_only=True):
     """The suppression comment that covers it, or None: shown only in SARIF and with ``--ignore-suppressions``."""
     loop_line: int = 0
     """Where the loop begins that makes it hot, if that is in the same file."""
+    neutral: Neutral = Neutral.REPLAY
+    """What a device compares it with."""
     evidence: Evidence | None = None
     """What a device said of it; None before ``validate``."""
 
