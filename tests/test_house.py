@@ -106,6 +106,7 @@ def test_the_version_is_the_same_everywhere() -> None:
 
 def test_ci_runs_the_commands_of_the_readme() -> None:
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "pip install '.[device]' && xlalint validate examples" in README
     assert "pip install . && xlalint examples" in README
     assert "pip install '.[dev]' && pytest" in README
     assert re.search(r"^pip install -q '\.\[dev\]'$", script, re.MULTILINE)

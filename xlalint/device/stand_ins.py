@@ -82,7 +82,7 @@ class World:
     kind: str = "float"
 
 
-WORLDS = (World(2), World(3), World(2, "int"), World(4), World(1), World(1, "int"), World(3, "int"))
+WORLDS = (World(2), World(3), World(2, "int"), World(4), World(1), World(1, "int"), World(3, "int"), World(0))
 
 
 @dataclass

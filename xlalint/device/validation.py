@@ -156,7 +156,8 @@ class _Trial:
                 return made, self._raising(made, before.failure)
             failures.append((made, before.failure))
         made, failure = max(failures, key=lambda each: each[1].line)
-        return made, not_run(_failed(failure))
+        assumed = self._assumed(made)
+        return made, not_run(f"{assumed}; {_failed(failure)}" if assumed else _failed(failure))
 
     def _program(self, world: int) -> Program:
         return program(self.parts, self.value, WORLDS[world], self.case.diagnostic.neutral)

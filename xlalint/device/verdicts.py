@@ -79,6 +79,7 @@ def _rounded(value: float) -> float:
 def _told(before: Figures, after: Figures, metric: str, growth: str) -> str:
     difference = _rounded(before.per_step[metric] - after.per_step[metric])
     noun = metric.replace("_", " ")
+    noun = noun.removesuffix("s") if difference == 1 and growth == "per-step" else noun
     if growth == "per-step":
         return f"{difference:g} {noun} in each step"
     steps = 2 * before.steps

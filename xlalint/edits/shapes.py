@@ -9,6 +9,7 @@ from xlalint.edits.dependence import path_of
 
 _ASKS_FOR_SIZE = frozenset({"size"})
 _NAMES_DIMENSIONS = frozenset({"permute"})
+_CONVERSIONS = frozenset({"float", "int", "bool"})
 _INDEX_ARGUMENTS = frozenset({"gather", "index_select", "repeat_interleave", "embedding", "one_hot", "scatter", "take"})
 """Calls whose last tensors are integers."""
 
@@ -87,6 +88,18 @@ class _Hints:
                     self.hint(name).is_number = True
             self.hint(each).is_index = True
 
+    def _one_element(self, node: ast.expr) -> None:
+        """What becomes a Python number has no dimension left."""
+        depth = 0
+        while isinstance(node, ast.Subscript):
+            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            if not all(_is_one(each) for each in parts):
+                return
+            depth, node = depth + len(parts), node.value
+        hint = self.hint(node)
+        if hint.rank is None:
+            hint.rank = depth
+
     def _call(self, node: ast.Call) -> None:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
@@ -96,12 +109,23 @@ class _Hints:
             numbers = [each.value for each in node.args if isinstance(each, ast.Constant)]
             hint = self.hint(receiver)
             hint.least = max([hint.least, *(each + 1 for each in numbers if isinstance(each, int) and each >= 0)])
+        if name == "item" and receiver is not None:
+            self._one_element(receiver)
+        if name in _CONVERSIONS and receiver is None and len(node.args) == 1:
+            self._one_element(node.args[0])
         if name in _INDEX_ARGUMENTS:
             for each in node.args[1:] if receiver is None or len(node.args) > 1 else node.args:
                 self.hint(each).is_index = True
         if name == "range":
             for each in node.args:
                 self.hint(each).is_number = True
+
+
+def _is_one(index: ast.expr) -> bool:
+    """Whether an index takes one dimension away, as far as it shows."""
+    return isinstance(index, (ast.Constant, ast.Name, ast.BinOp)) or (
+        isinstance(index, ast.UnaryOp) and isinstance(index.operand, ast.Constant)
+    )
 
 
 def _shape_of(node: ast.expr) -> tuple[ast.expr | None, int]:

@@ -1,0 +1,171 @@
+"""Findings on the device: what costs is confirmed, what is free is refuted, what had to be assumed is neither."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch_xla")
+
+import jsonschema
+import msgspec
+
+from xlalint.cli import main
+from xlalint.device.validation import Settings
+from xlalint.findings.configuration import Configurations
+from xlalint.findings.model import Basis, Diagnostic, Evidence, Mode, Position, Report, Verdict
+from xlalint.linting import Options, lint
+from xlalint.validating import validate
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "docs" / "findings.schema.json").read_text(encoding="utf-8"))
+
+LOOP = """\
+import torch
+import torch_xla
+
+from elsewhere import report
+
+
+def train(model, loader, optimizer, criterion, device):
+    total = 0.0
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = criterion(model(x.to(device)), y.to(device))
+        loss.backward()
+        optimizer.step()
+        total += loss.item()
+        total += loss.detach().dim()
+        total += loss.item() if loss.dim() else 1
+        report(total)
+        torch_xla.sync()
+    return total
+"""
+GIVEN = """\
+import torch
+
+
+class Meter(torch.nn.Module):
+    def forward(self, loss: torch.Tensor) -> float:
+        return loss.item()
+"""
+SEVERAL = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        batch, length, width = hidden.shape
+        kept = mask.bool()
+        if torch.isnan(hidden).any():
+            raise ValueError("not a number")
+        return hidden[kept]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PJRT_DEVICE", "CPU")
+    yield tmp_path
+
+
+def linted(folder: Path, text: str) -> Report:
+    (folder / "program.py").write_text(text, encoding="utf-8")
+    return lint([Path("program.py")], Configurations(), Options(jobs=1))
+
+
+def proved(report: Report, modes: tuple[Mode, ...] = (Mode.LAZY,)) -> dict[tuple[int, str], Evidence]:
+    found = validate(report, Configurations(), Settings(steps=4, modes=modes)).diagnostics
+    return {(one.at.line, one.code): one.evidence for one in found if one.evidence is not None}
+
+
+def moved(report: Report, code: str, line: int, columns: tuple[int, int]) -> Report:
+    """The finding of ``code``, at another place: a claim that the linter would not make."""
+    one = next(each for each in report.diagnostics if each.code == code)
+    there: Diagnostic = msgspec.structs.replace(one, at=Position(line, columns[0], line, columns[1]))
+    return msgspec.structs.replace(report, diagnostics=(there,))
+
+
+def test_a_read_in_a_loop_is_confirmed_with_its_cost_and_its_line(folder: Path) -> None:
+    evidence = proved(linted(folder, LOOP))[14, "XLA101"]
+    one = evidence.modes[Mode.LAZY]
+    assert (evidence.verdict, evidence.basis, one.growth) == (Verdict.CONFIRMED, Basis.SLICE, "per-step")
+    assert one.per_step["reads"] == 1
+    assert [each.line for each in one.lines if each.reads] == [14]
+
+
+def test_only_what_the_value_needs_is_run(folder: Path) -> None:
+    program = proved(linted(folder, LOOP))[14, "XLA101"].program
+    assert "report(" not in program
+    assert "criterion(model(" in program
+
+
+def test_a_claim_about_what_is_free_is_refuted(folder: Path) -> None:
+    report = moved(linted(folder, LOOP), "XLA101", 15, (18, 31))
+    (evidence,) = proved(report).values()
+    assert evidence.verdict is Verdict.REFUTED
+    assert evidence.modes[Mode.LAZY].growth == "none"
+
+
+def test_a_line_that_does_not_run_is_never_confirmed(folder: Path) -> None:
+    report = moved(linted(folder, LOOP), "XLA101", 16, (18, 29))
+    (evidence,) = proved(report).values()
+    assert evidence.verdict is Verdict.NOT_RUN
+    assert "did not run" in evidence.reason
+
+
+def test_a_value_that_nothing_computes_is_never_confirmed(folder: Path) -> None:
+    evidence = proved(linted(folder, GIVEN))[6, "XLA101"]
+    assert (evidence.verdict, evidence.basis) == (Verdict.NOT_RUN, Basis.ASSUMED)
+    assert "had to be assumed" in evidence.reason
+    assert evidence.modes[Mode.LAZY].per_step["reads"] == 1
+
+
+def test_shapes_follow_from_what_is_done_with_them(folder: Path) -> None:
+    found = proved(linted(folder, SEVERAL))
+    assert {key: one.verdict for key, one in found.items()} == {
+        (8, "XLA201"): Verdict.CONFIRMED,
+        (10, "XLA302"): Verdict.CONFIRMED,
+    }
+
+
+def test_each_mode_has_a_verdict_of_its_own(folder: Path) -> None:
+    evidence = proved(linted(folder, SEVERAL), tuple(Mode))[8, "XLA201"]
+    assert set(evidence.modes) == set(Mode)
+    assert evidence.modes[Mode.EAGER].verdict is Verdict.CONFIRMED
+
+
+def test_the_programs_can_be_run_by_hand(folder: Path) -> None:
+    linted(folder, LOOP)
+    assert main(["validate", "program.py", "--steps", "2", "--keep", "kept", "--quiet"]) == 1
+    kept = sorted(path.name for path in (folder / "kept").iterdir())
+    assert kept == ["program_14_xla101_after.py", "program_14_xla101_before.py"]
+    text = (folder / "kept" / kept[1]).read_text(encoding="utf-8")
+    compile(text, kept[1], "exec")
+    assert text.startswith("# Cut out of program.py, for line 14")
+
+
+def test_json_has_the_evidence_and_fits_the_schema(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    linted(folder, LOOP)
+    capfd.readouterr()
+    assert main(["validate", "program.py", "--output-format", "json"]) == 1
+    document = json.loads(capfd.readouterr().out)
+    jsonschema.validate(document, SCHEMA)
+    assert document["findings"][0]["evidence"]["verdict"] == "confirmed"
+
+
+def test_every_finding_of_the_examples_is_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("PJRT_DEVICE", "CPU")
+    found = proved(lint([Path("examples")], Configurations(), Options(jobs=1)))
+    assert found
+    assert {key: one.reason for key, one in found.items() if one.verdict is not Verdict.CONFIRMED} == {}
+
+
+def test_a_rule_is_run_by_its_own_experiment(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", "--rules", "XLA306"]) == 0
+    assert "XLA306 one-hot-inferred: holds" in capfd.readouterr().out
