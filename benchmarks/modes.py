@@ -1,7 +1,7 @@
 """Compiles, executions and graph breaks of known models in each mode, measured by the recorder of `xlalint trace`.
 
-`python benchmarks/modes.py` writes the table of docs/modes.md; it needs the extra `bench`. Name models to run only
-those.
+`python benchmarks/modes.py` writes the table of docs/modes.md; it needs the extra `bench`. With names of models only
+their rows are measured anew.
 """
 
 from __future__ import annotations
@@ -77,20 +77,30 @@ def measured(model: str, way: Way) -> Row:
 def table(rows: Sequence[Row]) -> Iterator[str]:
     yield "| model | mode | compiles in all | executions a step | graph breaks |"
     yield "| --- | --- | --- | --- | --- |"
-    for row in rows:
-        yield f"| {row.model} | {row.way} | {' | '.join(row.cells)} |"
+    yield from map(_row, rows)
+
+
+def _row(row: Row) -> str:
+    return f"| {row.model} | {row.way} | {' | '.join(row.cells)} |"
 
 
 def main(models: Sequence[str]) -> None:
-    rows: list[Row] = []
+    head, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    old, _, tail = rest.partition(END)
+    rows = dict(_rows(old))
     for model in models or MODELS:
         for way in WAYS:
-            rows.append(measured(model, way))
-            print(*list(table(rows[-1:]))[2:], flush=True)
-    if not models and PAGE.exists():
-        head, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-        text = "\n".join([BEGIN, *table(rows), END])
-        PAGE.write_text(head + text + rest.partition(END)[2], encoding="utf-8")
+            rows[(model, way.name)] = measured(model, way)
+            print(_row(rows[(model, way.name)]), flush=True)
+    ordered = [rows[key] for model in MODELS for way in WAYS if (key := (model, way.name)) in rows]
+    PAGE.write_text(head + "\n".join([BEGIN, *table(ordered), END]) + tail, encoding="utf-8")
+
+
+def _rows(text: str) -> Iterator[tuple[tuple[str, str], Row]]:
+    """The rows of a table that was written before."""
+    for line in text.strip().splitlines()[2:]:
+        model, way, *cells = (cell.strip() for cell in line.strip("|").split("|"))
+        yield (model, way), Row(model, way, tuple(cells))
 
 
 if __name__ == "__main__":
