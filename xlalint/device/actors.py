@@ -170,6 +170,11 @@ def rows(kinds: tuple[str, ...]) -> list[tuple[Any, ...]]:
     return [(torch.arange(1, length + 1), *(row % WORDS for _ in kinds[1:])) for row, length in enumerate(lengths)]
 
 
+def rows_by(keys: tuple[str, ...]) -> list[Any]:
+    """As ``rows``, each a mapping; all parts of a row have its length."""
+    return [Fields(dict.fromkeys(keys, row[0])) for row in rows(("int",))]
+
+
 def _filled(kind: str, shape: tuple[int, ...]) -> Any:
     count = 1
     for size in shape:
@@ -236,6 +241,7 @@ class Model(torch.nn.Module):  # type: ignore[misc]
         self.table = torch.nn.Parameter(torch.linspace(-1, 1, WORDS * SIZE).reshape(WORDS, SIZE).to(device()))
         self.dropout = torch.nn.Dropout(0.1)
         self._fields, self._parts = fields, parts
+        self.made = True
         _run.parameters.extend(self.parameters())
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -260,6 +266,15 @@ class Model(torch.nn.Module):  # type: ignore[misc]
         if not x.is_floating_point():
             return self.table[x.long() % WORDS]
         return x.flatten(2).mean(2) if x.dim() > 3 else x
+
+    def __getattr__(self, name: str) -> Any:
+        """A method of its own gives what calling it gives."""
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            if name.startswith("_") or not self.__dict__.get("made"):
+                raise
+            return self.__call__
 
 
 class Layer(Model):
@@ -342,3 +357,21 @@ class Parts:
 
     def __getattr__(self, name: str) -> Any:
         raise Unavailable(f"the attribute `{name}` can't be had here")
+
+
+class Learning(Parts):
+    """An optimizer that is written by hand: what ``torch.optim.Optimizer`` would have set up."""
+
+    def __init__(self, *args: Any, **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        parameter = torch.nn.Parameter(tensor("float", 2))
+        parameter.grad = tensor("float", 2)
+        settings = {"params": [parameter], "betas": (0.9, 0.999), "eps": (1e-6, 1e-3)}
+        self.param_groups = [_Settings(settings)]
+        self.state: dict[Any, dict[str, Any]] = {parameter: {}}
+        self.defaults = _Settings(settings)
+
+
+class _Settings(dict[str, Any]):
+    def __missing__(self, key: str) -> float:
+        return 0.5

@@ -18,7 +18,8 @@ from xlalint.edits.structures import structures
 from xlalint.findings.model import Neutral
 
 _IMPORTS = "from __future__ import annotations\n\nimport torch\n\nimport xlalint.device.actors as stand_in\n"
-_GRADIENTS = "with torch.enable_grad():"
+_OF_OPTIMIZERS = frozenset({"param_groups", "state", "defaults"})
+"""What the base class of an optimizer sets up."""
 
 
 class NoProgram(Exception):
@@ -55,9 +56,9 @@ def material(cut: Slice) -> Material:
     """What the slice takes from its file. Raises ``NoProgram``."""
     names = Names(cut.places)
     methods = _methods(cut)
+    for block in cut.body:
+        _Above().visit(block)
     blocks = [*cut.body, *methods]
-    if any(isinstance(node, ast.Name) and node.id == "super" for block in cut.body for node in ast.walk(block)):
-        raise NoProgram("it needs the class above its own")
     wanted = {name for block in blocks for name in loaded(block)} - set(cut.parameters)
     taken = names.needed_by(wanted)
     everything = [*taken.block, *blocks]
@@ -74,12 +75,34 @@ def material(cut: Slice) -> Material:
         found["self"].children = kept
         if "forward" in given:
             found["self"].calls = []
+        if _is_optimizer(cut):
+            kept = {name: need for name, need in kept.items() if name not in _OF_OPTIMIZERS}
+            found["self"].children = kept
     return Material(cut, taken.block, methods, found, structures(blocks), shape_hints(blocks), taken.absent)
+
+
+class _Above(ast.NodeTransformer):
+    """``super()`` is one more thing that stands outside of the slice."""
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "super":
+            return ast.copy_location(ast.Name("above", ast.Load()), node)
+        return node
 
 
 def program(parts: Material, value: ValueAt, world: World, neutral: Neutral) -> Program:
     """The program and its neutralised variant. Raises ``NoProgram``."""
-    maker = Maker(value, world, parts.hints, parts.structures, parts.absent, neutral is Neutral.REPLAY_BACKWARD)
+    maker = Maker(
+        value,
+        world,
+        parts.hints,
+        parts.structures,
+        parts.absent,
+        parts.cut.defaults,
+        grad=neutral is Neutral.REPLAY_BACKWARD,
+        ragged=neutral is Neutral.REPLAY_BATCH,
+    )
     try:
         made = {name: maker.made(name, need) for name, need in parts.needs.items()}
         free = _bodies(parts)
@@ -137,6 +160,11 @@ def _methods(cut: Slice) -> list[ast.stmt]:
     return [_bare(each) for each in chosen.values()]
 
 
+def _is_optimizer(cut: Slice) -> bool:
+    owner = cut.places.owner(cut.scope)
+    return owner is not None and any(ast.unparse(base).endswith("Optimizer") for base in owner.bases)
+
+
 def _bare(method: ast.FunctionDef) -> ast.FunctionDef:
     """Without annotations, and with those decorators only that decide how it is called."""
     new = copy.deepcopy(method)
@@ -157,7 +185,8 @@ def _text(parts: Material, made: dict[str, str], blocks: list[list[ast.stmt]]) -
     definitions, methods, body = (_unparsed(block) for block in blocks)
     lines = [_IMPORTS, definitions]
     if "self" in made:
-        lines += ["\nclass Self(stand_in.Parts):", _indented(methods or "pass")]
+        base = "Learning" if _is_optimizer(parts.cut) else "Parts"
+        lines += [f"\nclass Self(stand_in.{base}):", _indented(methods or "pass")]
     decorators = "".join(f"@{ast.unparse(each)}\n" for each in parts.cut.decorators)
     given = [f"{name} = {text}" for name, text in made.items()]
     if parts.cut.loop is not None:
@@ -176,7 +205,7 @@ def _text(parts: Material, made: dict[str, str], blocks: list[list[ast.stmt]]) -
 def _differs(text: str) -> bool:
     """Whether a stand-in is made anew in each step."""
     return text.startswith(
-        ("stand_in.tensor", "stand_in.varying", "stand_in.rows", "(stand_in.tensor", "stand_in.Fields")
+        ("stand_in.tensor", "stand_in.varying", "stand_in.rows", "[stand_in", "(stand_in.tensor", "stand_in.Fields")
     )
 
 

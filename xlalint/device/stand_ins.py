@@ -50,6 +50,7 @@ _MODULE_METHODS = frozenset(
 )
 _SIZES = ("size", "dim", "width", "channels", "features", "embed", "classes", "labels")
 """Numbers that are a tensor's dimension, by name; other numbers count heads, groups or layers."""
+_MAPPING_METHODS = frozenset({"items", "keys", "values"})
 _LOSSES = ("loss", "criterion")
 _ACTIONS = frozenset({"writer", "logger", "progress", "scaler", "accelerator", "engine", "tokenizer"})
 _HOSTS: Mapping[str, str] = MappingProxyType(
@@ -97,6 +98,10 @@ class Maker:
     """What names of structures are unpacked into, or read by: ``batch`` → ``images``, ``labels``."""
     absent: Mapping[str, str] = field(default_factory=dict)
     """Names that can't be had, with where they are from."""
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    """Of parameters, where they are constants."""
+    ragged: bool = False
+    """Whether rows of a batch have lengths of their own: the premise of who pads them."""
     grad: bool = False
     """Whether gradients flow to the tensors."""
     told: dict[str, str] = field(default_factory=dict)
@@ -252,10 +257,14 @@ class Maker:
     def _by_use(self, path: str, need: Need) -> str:
         if path == "self":
             return self._object(path, need)
+        if path in self.defaults and not need.children:
+            return self.defaults[path]
         called = set(need.children)
         name = path.rpartition(".")[2].lower()
         if {"zero_grad", "step"} & called and "optim" in name:
             return "stand_in.optimizer()"
+        if called & _MAPPING_METHODS:
+            return f"stand_in.Fields({{'first': {self._tensor(path, d.tensor())}}})"
         if called & _MODULE_METHODS:
             return self._module(path, need, "?")
         if called & _TENSOR_ATTRIBUTES:
@@ -265,6 +274,9 @@ class Maker:
         if need.calls:
             return self._callable(path, need)
         if path in self.structures:
+            names = self.structures[path]
+            if self.ragged and need.is_iterated and names[0] == KEYS:
+                return f"stand_in.rows_by({names[1:]!r})"
             made = self._batch(path, None, path)
             return f"[{made}] * 2" if need.is_iterated else made
         if need.is_iterated and "." in path:
@@ -273,7 +285,12 @@ class Maker:
             return "stand_in.device()"
         if any(word in name for word, *_ in _BY_NAME):
             return self._tensor(path, d.tensor())
-        if "." in path or "[" in path:
+        hint = self.hints.get(path, Hint())
+        if hint.least or hint.rank is not None:
+            return self._tensor(path, d.tensor())
+        if "max" in name:
+            return "64"
+        if "." in path or "[" in path or any(word in name for word in _SIZES):
             return "8" if any(word in name for word in _SIZES) else "2"
         raise Missing(f"`{path}`: nothing is known of it")
 

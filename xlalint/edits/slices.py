@@ -28,6 +28,8 @@ class Slice:
     body: list[ast.stmt]
     loop: Loop | None
     parameters: tuple[str, ...]
+    defaults: dict[str, str]
+    """Of parameters, where they are constants."""
     decorators: tuple[ast.expr, ...]
     assumed: tuple[str, ...]
 
@@ -47,7 +49,8 @@ def cut(places: Places, node: ast.expr | ast.stmt, loop_line: int | None, bounda
     selection = _Selection(places, scope, statement, inside, loop, whole=not boundary)
     emitter = _Emitter(selection, boundary)
     body = emitter.block(scope.body)
-    return Slice(places, scope, node, body, loop, _parameters(scope), _decorators(scope), tuple(emitter.assumed))
+    given = _parameters(scope)
+    return Slice(places, scope, node, body, loop, given, _defaults(scope), _decorators(scope), tuple(emitter.assumed))
 
 
 def _step_loop(around: list[ast.stmt], line: int | None) -> Loop | None:
@@ -63,6 +66,24 @@ def _parameters(scope: Scope) -> tuple[str, ...]:
     given = scope.args
     every = [*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs, given.kwarg]
     return tuple(each.arg for each in every if each is not None)
+
+
+def _defaults(scope: Scope) -> dict[str, str]:
+    """``*args`` and ``**kwargs`` are empty where nobody hands them anything."""
+    if isinstance(scope, ast.Module):
+        return {}
+    given = scope.args
+    positional = [*given.posonlyargs, *given.args]
+    pairs = [*zip(reversed(positional), reversed(given.defaults), strict=False)]
+    pairs += [
+        (name, value) for name, value in zip(given.kwonlyargs, given.kw_defaults, strict=True) if value is not None
+    ]
+    found = {name.arg: ast.unparse(value) for name, value in pairs if isinstance(value, ast.Constant)}
+    if given.vararg is not None:
+        found[given.vararg.arg] = "()"
+    if given.kwarg is not None:
+        found[given.kwarg.arg] = "{}"
+    return found
 
 
 def _decorators(scope: Scope) -> tuple[ast.expr, ...]:
@@ -180,7 +201,11 @@ class _Emitter:
         if isinstance(node, ast.Return):
             value = node.value if node.value is not None else ast.Constant(None)
             return [_like(ast.Expr(copy.deepcopy(value)), node)]
-        return self.compound(node) if _blocks(node) else [copy.deepcopy(node)]
+        new = self.compound(node) if _blocks(node) else [copy.deepcopy(node)]
+        reached = _Reached()
+        found: list[ast.stmt] = [reached.visit(each) for each in new]
+        self.assumed += reached.assumed
+        return found
 
     def compound(self, node: ast.stmt) -> list[ast.stmt]:
         if isinstance(node, (ast.Try, ast.With, ast.AsyncWith)) and not _is_context_of_torch(node):
@@ -255,6 +280,33 @@ class _Emitter:
     def _leads_to_loop(self, node: ast.stmt) -> bool:
         loop = self.selection.loop
         return loop is not None and loop is not node and loop in ast.walk(node)
+
+
+class _Reached(ast.NodeTransformer):
+    """What decides within a statement whether the flagged place is reached, is taken to let it be reached."""
+
+    def __init__(self) -> None:
+        self.assumed: list[str] = []
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        self.generic_visit(node)
+        first = next((number for number, each in enumerate(node.values) if _holds_flag(each)), 0)
+        word = "holds" if isinstance(node.op, ast.And) else "does not hold"
+        self.assumed += [f"`{_short(each)}` {word}" for each in node.values[:first]]
+        rest = node.values[first:]
+        return rest[0] if len(rest) == 1 else ast.copy_location(ast.BoolOp(node.op, rest), node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        self.generic_visit(node)
+        for branch, word in ((node.body, "holds"), (node.orelse, "does not hold")):
+            if _holds_flag(branch):
+                self.assumed.append(f"`{_short(node.test)}` {word}")
+                return branch
+        return node
+
+
+def _holds_flag(node: ast.AST) -> bool:
+    return any(is_flagged(each) for each in ast.walk(node))
 
 
 def _blocks(node: ast.stmt) -> list[list[ast.stmt]]:
