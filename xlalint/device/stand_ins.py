@@ -50,6 +50,7 @@ _MODULE_METHODS = frozenset(
 )
 _SIZES = ("size", "dim", "width", "channels", "features", "embed", "classes", "labels")
 """Numbers that are a tensor's dimension, by name; other numbers count heads, groups or layers."""
+_NETWORKS = ("model", "network", "backbone", "encoder", "decoder")
 _MAPPING_METHODS = frozenset({"items", "keys", "values"})
 _LOSSES = ("loss", "criterion")
 _ACTIONS = frozenset({"writer", "logger", "progress", "scaler", "accelerator", "engine", "tokenizer"})
@@ -273,6 +274,8 @@ class Maker:
             return self._object(path, need)
         if need.calls:
             return self._callable(path, need)
+        if any(word in name for word in _NETWORKS) and "." not in path:
+            return self._module(path, need, "?")
         if path in self.structures:
             names = self.structures[path]
             if self.ragged and need.is_iterated and names[0] == KEYS:
