@@ -38,7 +38,8 @@ def train(model, loader, optimizer, criterion, device):
         optimizer.step()
         total += loss.item()
         total += loss.detach().dim()
-        total += loss.item() if loss.dim() else 1
+        for _ in range(loss.dim()):
+            total += loss.item()
         report(total)
         torch_xla.sync()
     return total
@@ -111,7 +112,7 @@ def test_a_claim_about_what_is_free_is_refuted(folder: Path) -> None:
 
 
 def test_a_line_that_does_not_run_is_never_confirmed(folder: Path) -> None:
-    report = moved(linted(folder, LOOP), "XLA101", 16, (18, 29))
+    report = moved(linted(folder, LOOP), "XLA101", 17, (22, 33))
     (evidence,) = proved(report).values()
     assert evidence.verdict is Verdict.NOT_RUN
     assert "did not run" in evidence.reason
