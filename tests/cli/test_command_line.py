@@ -218,7 +218,7 @@ def test_closed_output_loses_the_text_but_not_the_exit_code(tmp_path: Path) -> N
     (tmp_path / "a.py").write_text("import torch\nbreakpoint()\n")
     command = [sys.executable, "-m", "xlalint", "--assume-xla", "--fail-on", "note", "--output-format", "json"]
     command += ["--output", str(tmp_path / "found.json"), str(tmp_path)]
-    done = subprocess.run(["sh", "-c", 'exec "$@" >&- 2>&-', "sh", *command], timeout=60)
+    done = subprocess.run(["sh", "-c", 'exec "$@" >&- 2>&-', "sh", *command], cwd=tmp_path, timeout=60)
     assert done.returncode == 1
     assert "XLA501" in (tmp_path / "found.json").read_text()
 
