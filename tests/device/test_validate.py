@@ -143,7 +143,7 @@ def test_the_programs_can_be_run_by_hand(folder: Path) -> None:
     linted(folder, LOOP)
     assert main(["validate", "program.py", "--steps", "2", "--keep", "kept", "--quiet"]) == 1
     kept = sorted(path.name for path in (folder / "kept").iterdir())
-    assert kept == ["program_14_xla101_after.py", "program_14_xla101_before.py"]
+    assert kept == [f"program_{line}_xla101_{side}.py" for line in (14, 17) for side in ("after", "before")]
     text = (folder / "kept" / kept[1]).read_text(encoding="utf-8")
     compile(text, kept[1], "exec")
     assert text.startswith("# Cut out of program.py, for line 14")
