@@ -12,8 +12,10 @@ import msgspec
 
 from xlalint.device.experiment import Worker
 from xlalint.device.validation import Case, Settings, no_evidence, validated
+from xlalint.edits.definitions import Modules
 from xlalint.edits.places import Places
 from xlalint.facts.domain import Value
+from xlalint.facts.evaluation import imported_source
 from xlalint.facts.events import Span
 from xlalint.facts.sights import Sights, sights
 from xlalint.findings.configuration import Configurations
@@ -94,21 +96,26 @@ class _Cases:
         sources = [_source(path) for path in paths]
         self._places = {source.path: Places(source) for source in sources}
         self._sights: Sights = sights(sources, lambda path: assumptions_of(configurations.of_file(path)))
+        self._modules = Modules(self._sights.resolve, self._read)
         self._rules = {loaded.rule.code: loaded for path in paths for loaded in rules_of(configurations.of_file(path))}
         self._claims = {one.code: _claims(self._rules[one.code]) for one in diagnostics if one.code in self._rules}
+
+    def _read(self, path: str) -> Places | None:
+        """A file that is not among those with findings; None where it can't be read."""
+        source = imported_source(path)
+        return Places(source) if source is not None else None
 
     def run(self, diagnostic: Diagnostic, worker: Worker, settings: Settings) -> Evidence:
         loaded = self._rules.get(diagnostic.code)
         if loaded is None:
             return no_evidence("it claims no cost", settings, worker.versions)
         experiments = self._claims[diagnostic.code]
-        case = Case(diagnostic, loaded.rule, _metrics(experiments), _raises(experiments))
-        places = self._places[diagnostic.path]
+        case = Case(diagnostic, loaded.rule, _growths(experiments), _raises(experiments))
 
         def value(spans: Iterable[Span]) -> Value:
             return self._sights.value(diagnostic.path, spans)
 
-        return validated(case, places, value, worker, settings)
+        return validated(case, self._places[diagnostic.path], self._modules, value, worker, settings)
 
 
 def _source(path: str) -> Source:
@@ -119,8 +126,13 @@ def _claims(loaded: Loaded) -> tuple[Experiment, ...]:
     return parse_page(page_of(loaded.origin)).experiments
 
 
-def _metrics(experiments: tuple[Experiment, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(experiment.metric for experiment in experiments))
+def _growths(experiments: tuple[Experiment, ...]) -> dict[str, bool]:
+    """By metric, whether all that the page claims of it is a cost in each step."""
+    found: dict[str, bool] = {}
+    for each in experiments:
+        grows = (each.bad.per_step or 0) != (each.good.per_step or 0) or each.bad.at_least is not None
+        found[each.metric] = found.get(each.metric, True) and grows
+    return found
 
 
 def _raises(experiments: tuple[Experiment, ...]) -> frozenset[str]:

@@ -33,8 +33,8 @@ class Unavailable(Exception):
 class _Run:
     """Where a program stands: the number of the step, what was answered in the first one, what ran."""
 
-    step = 0
-    reached = 0
+    step: int
+    reached: int
     turn: dict[int, int]
     answers: dict[tuple[int, int], Any]
     parameters: list[Any]
@@ -42,6 +42,7 @@ class _Run:
     """What the flagged place gave in this step: a value that nobody holds is not computed."""
 
     def __init__(self) -> None:
+        self.step = self.reached = 0
         self.turn, self.answers, self.parameters, self.kept = {}, {}, [], []
 
     def occurrence(self, site: int) -> tuple[int, int]:
@@ -51,6 +52,11 @@ class _Run:
 
 
 _run = _Run()
+
+
+def begin() -> None:
+    """Forget the program that ran before."""
+    vars(_run).update(vars(_Run()))
 
 
 # The step loop, and the flagged place
@@ -226,21 +232,33 @@ class Fields(dict[str, Any]):
             return values[key]
         return values[0]
 
+    def get(self, key: Any, default: Any = None) -> Any:
+        return self[key] if self else default
+
     def to(self, *args: Any, **kwargs: Any) -> Fields:
         return Fields({name: value.to(*args, **kwargs) for name, value in self.items()})
+
+
+import_module("torch.utils._pytree").register_pytree_node(
+    Fields,
+    lambda fields: (list(fields.values()), tuple(fields)),
+    lambda values, keys: Fields(zip(keys, values, strict=True)),
+)
 
 
 class Model(torch.nn.Module):  # type: ignore[misc]
     """A small network that takes any tensor: floats keep their shape, numbers are looked up in a table."""
 
-    def __init__(self, fields: tuple[str, ...] = (), parts: int = 0, **attributes: Any) -> None:
+    def __init__(
+        self, fields: tuple[str, ...] = (), parts: int = 0, keys: tuple[str, ...] = (), **attributes: Any
+    ) -> None:
         super().__init__()
         self.__dict__.update(attributes)
         self.scale = torch.nn.Parameter(torch.ones((), device=device()))
         self.bias = torch.nn.Parameter(torch.zeros((), device=device()))
         self.table = torch.nn.Parameter(torch.linspace(-1, 1, WORDS * SIZE).reshape(WORDS, SIZE).to(device()))
         self.dropout = torch.nn.Dropout(0.1)
-        self._fields, self._parts = fields, parts
+        self._fields, self._parts, self._keys = fields, parts, keys
         self.made = True
         _run.parameters.extend(self.parameters())
 
@@ -257,6 +275,8 @@ class Model(torch.nn.Module):  # type: ignore[misc]
         """As the program takes it apart."""
         if self._parts:
             return (y,) * self._parts
+        if self._keys:
+            return Fields(dict.fromkeys(self._keys, y))
         for name in self._fields:
             if not hasattr(y, name):
                 setattr(y, name, y.mean() if "loss" in name else y)
@@ -322,7 +342,9 @@ class Absent:
         return Absent(f"{self.__name}()", *args)
 
     def __iter__(self) -> Iterator[Any]:
-        """What is wrapped for its effect, as by a progress bar, is what there is to iterate over."""
+        """What is wrapped for its effect, as by a progress bar, is what there is to iterate over; numbers count."""
+        if self.__passed and all(isinstance(each, int) for each in self.__passed):
+            return iter(range(*self.__passed))
         if not self.__passed or not hasattr(self.__passed[0], "__iter__"):
             self._refuse()
         return iter(self.__passed[0])

@@ -5,29 +5,34 @@ from __future__ import annotations
 import contextlib
 import errno
 import linecache
+import signal
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from xlalint.device.counting import totals
+from xlalint.device import actors
+from xlalint.device.counting import graph_breaks, totals
+from xlalint.device.inside.modes import switch_to
 from xlalint.device.protocol import PROGRAM, Failure, Outcome, Request
 from xlalint.device.recorder import Recorded
 from xlalint.findings.model import Mode
 
 _LOG = "debug.log"
-
-
-class NotMeasurableError(Exception):
-    """The program lacks what the mode needs."""
+_PROBE_SECONDS = 3.0
 
 
 def execute(request: Request) -> Outcome:
-    """The program is written to the working directory and run from there."""
+    """The program is written to the working directory and run from there.
+
+    In dynamo mode its function `step` is compiled; where it has none, each module that it calls.
+    """
+    if request.probes:
+        return Outcome(probed=tuple(_probed(request)))
     Path(PROGRAM).write_text(request.text, encoding="utf-8")
     failure: Failure | None = None
     kept: object = None
@@ -43,11 +48,44 @@ def execute(request: Request) -> Outcome:
     recording = recorded.finish() if recorded else None
     counts, fallback_ops = totals(kept)
     counts["host_seconds"] = seconds
-    outcome = Outcome(totals=counts, fallback_ops=fallback_ops, failure=failure)
+    outcome = Outcome(totals=counts, fallback_ops=fallback_ops, failure=failure, graph_breaks=tuple(graph_breaks()))
     if recording is None:
         return outcome
     lines = tuple(msgspec.structs.replace(line, path=PROGRAM) for line in recording.lines)
     return msgspec.structs.replace(outcome, lines=lines, unattributed=recording.unattributed)
+
+
+def _probed(request: Request) -> Iterator[Failure | None]:
+    """Each program from its own start; none may take long."""
+    for text in request.probes:
+        Path(PROGRAM).write_text(text, encoding="utf-8")
+        actors.begin()
+        failure: Failure | None = None
+        try:
+            with _no_longer_than(_PROBE_SECONDS):
+                _program(msgspec.structs.replace(request, text=text))(request.steps)
+        except BaseException as error:
+            failure = _failure(error, request, told=False)
+        yield failure
+        if failure is None:
+            return
+
+
+@contextlib.contextmanager
+def _no_longer_than(seconds: float) -> Iterator[None]:
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise TimeoutError(f"still running after {seconds:g} s")
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _recorded() -> Recorded:
@@ -63,21 +101,22 @@ def _program(request: Request) -> Callable[[int], object]:
     linecache.checkcache(path)
     namespace: dict[str, Any] = {"__name__": "program", "__file__": path}
     exec(compile(request.text, path, "exec"), namespace)
-    if request.mode is Mode.DYNAMO:
-        if "step" not in namespace:
-            raise NotMeasurableError("in dynamo mode the function `step` is compiled, and the program has none")
+    if request.mode is Mode.DYNAMO and "step" in namespace:
         namespace["step"] = import_module("torch").compile(namespace["step"], backend="openxla")
+    elif request.mode is Mode.DYNAMO:
+        switch_to("dynamo")
     run: Callable[[int], object] = namespace["run"]
     return run
 
 
-def _failure(error: BaseException, request: Request) -> Failure:
+def _failure(error: BaseException, request: Request, told: bool = True) -> Failure:
     path = str(Path(PROGRAM).resolve())
-    lines = [frame.lineno or 0 for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
-    line = lines[-1] if lines else 0
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = tuple(frame.lineno for frame in frames if frame.filename == path and frame.lineno)
     if isinstance(error, OSError) and error.errno == errno.EFBIG:
-        return Failure("TooMuchOutput", f"wrote more than {request.file_bytes >> 20} MB to one file", line)
+        return Failure("TooMuchOutput", f"wrote more than {request.file_bytes >> 20} MB to one file", lines)
     # Its output may be full.
     with contextlib.suppress(OSError, ValueError):
-        traceback.print_exception(error)
-    return Failure(type(error).__name__, str(error).strip().partition("\n")[0][:300], line)
+        if told:
+            traceback.print_exception(error)
+    return Failure(type(error).__name__, str(error).strip().partition("\n")[0][:300], lines)

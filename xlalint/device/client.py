@@ -62,7 +62,7 @@ class Worker:
         if outcome is None:
             self._stop()
             self._start()
-            return Outcome(failure=Failure("Died", "the worker died while it ran this, and was started again", 0))
+            return Outcome(failure=Failure("Died", "the worker died while it ran this, and was started again"))
         return outcome
 
     def close(self) -> None:
@@ -105,7 +105,7 @@ class Worker:
                 told, _ = process.communicate(protocol.framed(request), timeout=_START + request.seconds)
             except subprocess.TimeoutExpired:
                 _kill(process)
-                failure = Failure("TimedOut", f"still running after {request.seconds:g} s", 0)
+                failure = Failure("TimedOut", f"still running after {request.seconds:g} s")
                 return Outcome(failure=failure, output=end_of(Path(scratch) / OUTPUT))
             return self._outcome(told, process.returncode, request, end_of(Path(scratch) / OUTPUT))
 

@@ -98,12 +98,12 @@ def end_children() -> None:
 def ending(status: int, request: Request) -> Failure:
     """Why a process that left no outcome ended."""
     if not os.WIFSIGNALED(status):
-        return Failure("Died", f"the process ended with exit code {os.WEXITSTATUS(status)} before it was done", 0)
+        return Failure("Died", f"the process ended with exit code {os.WEXITSTATUS(status)} before it was done")
     number = os.WTERMSIG(status)
     if number == getattr(signal, "SIGXCPU", None):
-        return Failure("TooMuchTime", f"used more than {request.cpu_seconds} s of processor time", 0)
+        return Failure("TooMuchTime", f"used more than {request.cpu_seconds} s of processor time")
     name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
-    return Failure("Died", f"the process was killed by {name}", 0)
+    return Failure("Died", f"the process was killed by {name}")
 
 
 def _limit(request: Request) -> None:

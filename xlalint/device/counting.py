@@ -36,7 +36,7 @@ def totals(kept: object) -> tuple[dict[str, float], tuple[str, ...]]:
         "reads": samples(*READS),
         "uploads": samples(*UPLOADS),
         "fallbacks": sum(counter(name) for name in fallbacks),
-        "graph_breaks": _graph_breaks(),
+        "graph_breaks": float(sum(graph_breaks().values())),
         "pending_ops": pending,
         "live_tensors": counter("CreateXlaTensor") - counter("DestroyXlaTensor"),
         "port_open": _listening_sockets(),
@@ -57,10 +57,17 @@ def _pending_operations(kept: object) -> float:
     return float(sum(" = " in line for line in text.splitlines()))
 
 
-def _graph_breaks() -> float:
+def graph_breaks() -> dict[str, int]:
+    """How often dynamo broke the graph, by reason: the first line of what it says, and its explanation."""
     # Importing dynamo takes seconds; a program that did not use it has no breaks.
     dynamo = sys.modules.get("torch._dynamo.utils")
-    return float(sum(dynamo.counters["graph_break"].values())) if dynamo else 0.0
+    found: dict[str, int] = {}
+    for reason, count in dynamo.counters["graph_break"].items() if dynamo else ():
+        first, *rest = (line.strip() for line in str(reason).strip().splitlines())
+        told = [line.removeprefix("Explanation: ") for line in rest if line.startswith("Explanation: ")]
+        text = ": ".join([first, *told[:1]])
+        found[text] = found.get(text, 0) + count
+    return found
 
 
 def _listening_sockets() -> float:

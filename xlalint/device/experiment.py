@@ -22,6 +22,8 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     per_step: dict[str, float] = {}
     once: dict[str, float] = {}
     fallback_ops: tuple[str, ...] = ()
+    graph_breaks: tuple[str, ...] = ()
+    """Why dynamo broke the graph, in the longer run."""
     failure: Failure | None = None
     output: str = ""
     lines: tuple[LineCounts, ...] = ()
@@ -44,6 +46,7 @@ def measure(
         per_step=growth,
         once={name: total - growth[name] * steps for name, total in short.totals.items()},
         fallback_ops=long.fallback_ops,
+        graph_breaks=long.graph_breaks,
         output=long.output,
         lines=long.lines,
     )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import msgspec
 
 from xlalint.device.stand_ins import Maker, Missing, ValueAt, World
-from xlalint.edits.definitions import Names, loaded
+from xlalint.edits.definitions import Modules, Taking, loaded
 from xlalint.edits.needs import Need, needs
 from xlalint.edits.neutral import Immovable, as_is, is_flagged, neutralised
 from xlalint.edits.shapes import Hint, shape_hints
@@ -20,6 +22,9 @@ from xlalint.findings.model import Neutral
 _IMPORTS = "from __future__ import annotations\n\nimport torch\n\nimport xlalint.device.actors as stand_in\n"
 _OF_OPTIMIZERS = frozenset({"param_groups", "state", "defaults"})
 """What the base class of an optimizer sets up."""
+
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class NoProgram(Exception):
@@ -37,6 +42,10 @@ class Program(msgspec.Struct, frozen=True):
     varying: frozenset[str]
     lines: dict[int, int]
     """Lines of the text → lines of the file that they are from."""
+    given: dict[str, str]
+    """By path, what stands in for it."""
+    others: dict[str, tuple[str, ...]]
+    """By path, what could stand in for it as well."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +53,9 @@ class Material:
     """All parts of a program but for the stand-ins, which depend on the world."""
 
     cut: Slice
+    imports: list[ast.stmt]
+    elsewhere: list[ast.stmt]
+    """Definitions of other files of the run."""
     definitions: list[ast.stmt]
     methods: list[ast.stmt]
     needs: dict[str, Need]
@@ -52,15 +64,14 @@ class Material:
     absent: dict[str, str]
 
 
-def material(cut: Slice) -> Material:
-    """What the slice takes from its file. Raises ``NoProgram``."""
-    names = Names(cut.places)
+def material(cut: Slice, modules: Modules) -> Material:
+    """What the slice takes from its file and from others. Raises ``NoProgram``."""
     methods = _methods(cut)
     for block in cut.body:
         _Above().visit(block)
     blocks = [*cut.body, *methods]
     wanted = {name for block in blocks for name in loaded(block)} - set(cut.parameters)
-    taken = names.needed_by(wanted)
+    taken = Taking(modules, cut.places).of(wanted)
     everything = [*taken.block, *blocks]
     if not any(is_flagged(node) for block in everything for node in ast.walk(block)):
         raise NoProgram("the flagged place is not part of its slice")
@@ -78,7 +89,17 @@ def material(cut: Slice) -> Material:
         if _is_optimizer(cut):
             kept = {name: need for name, need in kept.items() if name not in _OF_OPTIMIZERS}
             found["self"].children = kept
-    return Material(cut, taken.block, methods, found, structures(blocks), shape_hints(blocks), taken.absent)
+    return Material(
+        cut,
+        taken.imports,
+        taken.elsewhere,
+        taken.block,
+        methods,
+        found,
+        structures(blocks),
+        shape_hints(blocks, cut.tests),
+        taken.absent,
+    )
 
 
 class _Above(ast.NodeTransformer):
@@ -91,8 +112,10 @@ class _Above(ast.NodeTransformer):
         return node
 
 
-def program(parts: Material, value: ValueAt, world: World, neutral: Neutral) -> Program:
-    """The program and its neutralised variant. Raises ``NoProgram``."""
+def program(
+    parts: Material, value: ValueAt, world: World, neutral: Neutral, chosen: Mapping[str, str] = _NOTHING
+) -> Program:
+    """The program and its neutralised variant; ``chosen`` stands in for these paths. Raises ``NoProgram``."""
     maker = Maker(
         value,
         world,
@@ -102,6 +125,7 @@ def program(parts: Material, value: ValueAt, world: World, neutral: Neutral) -> 
         parts.cut.defaults,
         grad=neutral is Neutral.REPLAY_BACKWARD,
         ragged=neutral is Neutral.REPLAY_BATCH,
+        chosen=chosen,
     )
     try:
         made = {name: maker.made(name, need) for name, need in parts.needs.items()}
@@ -121,6 +145,8 @@ def program(parts: Material, value: ValueAt, world: World, neutral: Neutral) -> 
         frozenset(maker.tensors),
         frozenset(maker.varying),
         origins(before, counted),
+        maker.told,
+        maker.others,
     )
 
 
@@ -183,7 +209,7 @@ def _bodies(parts: Material) -> list[list[ast.stmt]]:
 
 def _text(parts: Material, made: dict[str, str], blocks: list[list[ast.stmt]]) -> str:
     definitions, methods, body = (_unparsed(block) for block in blocks)
-    lines = [_IMPORTS, definitions]
+    lines = [_IMPORTS, _unparsed([*parts.imports, *parts.elsewhere]), definitions]
     if "self" in made:
         base = "Learning" if _is_optimizer(parts.cut) else "Parts"
         lines += [f"\nclass Self(stand_in.{base}):", _indented(methods or "pass")]

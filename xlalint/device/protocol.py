@@ -30,14 +30,22 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """RLIMIT_FSIZE, for each file that the program writes; its output is one."""
     record: bool = False
     """Whether ``Outcome.lines`` says which line of the program did what."""
+    probes: tuple[str, ...] = ()
+    """In place of ``text``: programs of which only is asked whether they run, in one process, up to the first."""
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """Why a program gave no figures: the exception's type, its message, and the program's line (0 if none)."""
+    """Why a program gave no figures: the exception's type, its message, and the program's lines that were at work,
+    outermost first; none where the process itself ended."""
 
     type: str
     message: str
-    line: int
+    lines: tuple[int, ...] = ()
+
+    @property
+    def line(self) -> int:
+        """The innermost of them, 0 if there is none."""
+        return self.lines[-1] if self.lines else 0
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,6 +82,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     totals: dict[str, float] = {}
     fallback_ops: tuple[str, ...] = ()
+    graph_breaks: tuple[str, ...] = ()
+    """Why dynamo broke the graph."""
     failure: Failure | None = None
     output: str = ""
     """The end of what the program wrote to stdout and stderr."""
@@ -81,6 +91,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """By line, where it was asked for; the program's own path is ``PROGRAM``."""
     unattributed: Counts = Counts()
     """What no line explains: ``totals`` less ``lines``."""
+    probed: tuple[Failure | None, ...] = ()
+    """Of each probe that was run, why it failed."""
 
 
 class Versions(msgspec.Struct, frozen=True):

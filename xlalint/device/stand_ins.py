@@ -11,6 +11,7 @@ from xlalint.edits.shapes import Hint
 from xlalint.edits.structures import KEYS, ROWS
 from xlalint.facts import domain as d
 from xlalint.facts.events import Span
+from xlalint.knowledge.ops import load_ops
 
 ValueAt = Callable[[Iterable[Span]], d.Value]
 """What is known of an expression that stands in these places."""
@@ -27,24 +28,10 @@ _BY_NAME: tuple[tuple[str, str, int], ...] = (
     ("indices", "int", -1),
 )
 """What a part of a batch is taken for where nothing but its name is known: kind, and rank beside that of the rest."""
-_TENSOR_ATTRIBUTES = frozenset(
-    (
-        "shape",
-        "size",
-        "dim",
-        "view",
-        "reshape",
-        "device",
-        "dtype",
-        "ndim",
-        "float",
-        "long",
-        "detach",
-        "sum",
-        "mean",
-        "T",
-    )
-)
+_TENSOR_ATTRIBUTES = frozenset(("shape", "size", "dim", "numel", "cpu", "to", "device", "dtype", "ndim", "T", "mT"))
+_ONLY_OF_TENSORS = frozenset(("shape", "ndim", "dim", "numel"))
+_OF_OTHERS_TOO = frozenset(("add", "sort", "split"))
+"""Methods of tensors that lists, sets and texts have too."""
 _MODULE_METHODS = frozenset(
     ["train", "eval", "parameters", "named_parameters", "state_dict", "zero_grad", "modules", "requires_grad_"]
 )
@@ -84,6 +71,11 @@ class World:
     kind: str = "float"
 
 
+SIZE = 8
+"""Of each dimension about which nothing is known; as in ``actors``, which is only imported beside torch."""
+_PAIRS = ("(8, 8)", "[(8, 8)] * 8")
+_RANKS = (2, 3, 4, 1, 0)
+_NUMBERS = ("2", "8", "4", "1")
 WORLDS = (World(2), World(3), World(2, "int"), World(4), World(1), World(1, "int"), World(3, "int"), World(0))
 
 
@@ -109,12 +101,25 @@ class Maker:
     tensors: set[str] = field(default_factory=set)
     """Paths for which a tensor stands in."""
     varying: set[str] = field(default_factory=set)
+    chosen: Mapping[str, str] = field(default_factory=dict)
+    """By path, what is to stand in for it whatever is known of it."""
+    others: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """By path, what could stand in for it as well."""
 
     def made(self, path: str, need: Need) -> str:
         """The text of what stands in for ``path``. Raises ``Missing``."""
+        if path in self.chosen:
+            return self._as_chosen(path)
         text = self.of(path, need, self.value(need.spans)) if path not in self.absent else self._absent(path, need)
         if not need.children or "stand_in.Parts(" not in text:
             self.told.setdefault(path, text)
+        return text
+
+    def _as_chosen(self, path: str) -> str:
+        text = self.chosen[path]
+        self.told.setdefault(path, text)
+        if text.startswith("stand_in.tensor("):
+            self.tensors.add(path)
         return text
 
     def _absent(self, path: str, need: Need) -> str:
@@ -143,8 +148,9 @@ class Maker:
         if isinstance(value, d.Sequence):
             return self._sequence(path, need, value)
         if isinstance(value, d.Mapping):
-            items = ", ".join(f"{key!r}: {self._element(f'{path}[{key!r}]', part)}" for key, part in value.items)
-            return f"stand_in.Fields({{{items}}})" if items or value.rest is None else None
+            parts = [*value.items, *([("first", value.rest)] if value.rest is not None and not value.items else [])]
+            items = ", ".join(f"{key!r}: {self._element(f'{path}[{key!r}]', part)}" for key, part in parts)
+            return f"stand_in.Fields({{{items}}})" if items else "stand_in.Fields({})"
         if isinstance(value, d.Module):
             return self._module(path, need, value.name)
         if isinstance(value, d.Role):
@@ -173,6 +179,16 @@ class Maker:
         elif hint.last is not None and rank:
             dims = f", dims={(*(None,) * (rank - 1), hint.last)!r}"
         grad = ", grad=True" if self.grad else ""
+        if not dims:
+            kinds = (kind,) if value.dtype else dict.fromkeys((kind, "float", "int", "bool"))
+            ranks = (rank,) if value.rank is not None else dict.fromkeys((rank, *_RANKS))
+            every = [f"stand_in.tensor({of!r}, {number}, on={on!r}{grad})" for of in kinds for number in ranks]
+            # A row more than a square, as positions of patches and of a class have.
+            patches = [
+                f"stand_in.tensor({kind!r}, {2 + one}, dims={(*(None,) * one, 5, None)}, on={on!r}{grad})"
+                for one in (0, 1)
+            ]
+            self.others[path] = (*every[1:], *patches)
         return f"stand_in.tensor({kind!r}, {rank}{dims}, on={on!r}{grad})"
 
     def _by_name(self, path: str) -> tuple[str, int]:
@@ -190,10 +206,18 @@ class Maker:
     def _host(self, path: str, value: d.Host) -> str | None:
         if value.type == "device":
             return "torch.device('cpu')" if value.constant == d.HOST else "stand_in.device()"
-        if value.type == "int" and not value.known and any(word in path.lower() for word in _SIZES):
-            return "8"
         if value.known and value.type in ("int", "float", "bool", "str", "none"):
             return repr(value.constant)
+        texts = self.hints.get(path, Hint()).texts
+        if value.type == "str" and texts:
+            self.others[path] = tuple(repr(each) for each in texts[1:])
+            return repr(texts[0])
+        if value.type == "bool":
+            self.others[path] = ("False",)
+        if value.type == "int":
+            self.others[path] = _NUMBERS
+            if any(word in path.lower() for word in _SIZES):
+                return "8"
         return _HOSTS.get(value.type)
 
     def _sequence(self, path: str, need: Need | None, value: d.Sequence) -> str | None:
@@ -214,6 +238,8 @@ class Maker:
         arguments = []
         if need is not None and need.fields:
             arguments.append(f"fields={tuple(sorted(need.fields))!r}")
+        if need is not None and need.keys:
+            arguments.append(f"keys={tuple(sorted(need.keys))!r}")
         if need is not None and need.parts:
             arguments.append(f"parts={need.parts}")
         more = {} if need is None else {name: each for name, each in need.children.items() if not each.calls}
@@ -259,7 +285,12 @@ class Maker:
         if path == "self":
             return self._object(path, need)
         if path in self.defaults and not need.children:
+            self.others[path] = ("0.5", "2", *(f"stand_in.tensor('float', {rank})" for rank in _RANKS))
             return self.defaults[path]
+        texts = self.hints.get(path, Hint()).texts
+        if texts and not need.children:
+            self.others[path] = tuple(repr(each) for each in texts[1:])
+            return repr(texts[0])
         called = set(need.children)
         name = path.rpartition(".")[2].lower()
         if {"zero_grad", "step"} & called and "optim" in name:
@@ -268,7 +299,7 @@ class Maker:
             return f"stand_in.Fields({{'first': {self._tensor(path, d.tensor())}}})"
         if called & _MODULE_METHODS:
             return self._module(path, need, "?")
-        if called & _TENSOR_ATTRIBUTES:
+        if self._is_tensor(need):
             return self._tensor(path, d.tensor())
         if need.children:
             return self._object(path, need)
@@ -286,16 +317,35 @@ class Maker:
             return "[stand_in.Layer(), stand_in.Layer()]"
         if name == "device":
             return "stand_in.device()"
-        if any(word in name for word, *_ in _BY_NAME):
-            return self._tensor(path, d.tensor())
         hint = self.hints.get(path, Hint())
+        if any(word in name for word, *_ in _BY_NAME) and not hint.is_number:
+            return self._tensor(path, d.tensor())
+        if hint.least == 1 and any(word in name for word in _SIZES):
+            self.others[path] = _PAIRS
+            return _PAIRS[0]
         if hint.least or hint.rank is not None:
             return self._tensor(path, d.tensor())
+        if need.is_iterated:
+            self.others[path] = tuple(f"stand_in.tensor('float', {rank})" for rank in _RANKS)
+            return (
+                f"[{_PAIRS[0]}] * {SIZE}"
+                if any(word in name for word in _SIZES)
+                else f"[{self._part(name, 'xla')}] * 2"
+            )
         if "max" in name:
             return "64"
         if "." in path or "[" in path or any(word in name for word in _SIZES):
+            tensors = (f"stand_in.tensor('float', {rank})" for rank in _RANKS)
+            self.others[path] = (*_NUMBERS, "0.5", "True", "None", *tensors, *_PAIRS, "stand_in.Layer()")
             return "8" if any(word in name for word in _SIZES) else "2"
         raise Missing(f"`{path}`: nothing is known of it")
+
+    def _is_tensor(self, need: Need) -> bool:
+        called = need.children.keys()
+        if not called or need.calls:
+            return need.is_operand and not need.calls
+        methods = {each for each in called if each.removesuffix("_") in load_ops().methods - _OF_OTHERS_TOO}
+        return bool(called & _ONLY_OF_TENSORS) or called <= methods | _TENSOR_ATTRIBUTES
 
     def _object(self, path: str, need: Need) -> str:
         attributes = ", ".join(f"{name}={self.made(f'{path}.{name}', child)}" for name, child in need.children.items())

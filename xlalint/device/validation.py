@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
 from xlalint.device.experiment import Figures, Worker, measure
-from xlalint.device.programs import Material, NoProgram, Program, material, program
+from xlalint.device.fitting import Fitting
+from xlalint.device.programs import Material, NoProgram, Program, material
 from xlalint.device.protocol import Failure, Versions
-from xlalint.device.stand_ins import WORLDS, ValueAt
+from xlalint.device.reasons import failed
+from xlalint.device.stand_ins import ValueAt
 from xlalint.device.verdicts import ASSUMED, compared, not_run, raised, summed_up
+from xlalint.edits.aliases import origins_of_parts, resolved
+from xlalint.edits.definitions import Modules
+from xlalint.edits.dependence import touches, writes
 from xlalint.edits.neutral import flag, unflag
 from xlalint.edits.operands import operands
 from xlalint.edits.places import Places
@@ -31,7 +36,7 @@ from xlalint.findings.model import (
 
 _RAN = "stand_in.ran("
 _BUCKETING = "bucketing"
-_BACKWARD = "the backward pass"
+_ONE_LENGTH = f"{ASSUMED}: nothing in sight gives rows of differing length"
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -39,9 +44,14 @@ class Case(msgspec.Struct, frozen=True):
 
     diagnostic: Diagnostic
     rule: Rule
-    metrics: tuple[str, ...]
-    """In which of them the rule's page says that the cost shows."""
+    claims: Mapping[str, bool]
+    """The metrics in which the rule's page says that the cost shows, with whether it does in each step."""
     raises: frozenset[str]
+
+    @property
+    def metric(self) -> str:
+        """The first that is claimed."""
+        return next(iter(self.claims), "")
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -50,13 +60,15 @@ class Settings(msgspec.Struct, frozen=True):
     modes: tuple[Mode, ...] = (Mode.LAZY,)
 
 
-def validated(case: Case, places: Places, value: ValueAt, worker: Worker, settings: Settings) -> Evidence:
+def validated(
+    case: Case, places: Places, modules: Modules, value: ValueAt, worker: Worker, settings: Settings
+) -> Evidence:
     """What the device says of one finding. Raises ``WorkerError`` only."""
     found: list[Evidence] = []
     reasons: list[str] = []
     for slice_ in _slices(case, places):
         try:
-            found.append(_Trial(case, material(slice_), value, worker, settings).evidence())
+            found.append(_Trial(case, material(slice_, modules), value, worker, settings).evidence())
         except NoProgram as error:
             reasons.append(str(error))
             continue
@@ -120,6 +132,8 @@ class _Trial:
     def __init__(self, case: Case, parts: Material, value: ValueAt, worker: Worker, settings: Settings) -> None:
         self.case, self.parts, self.value, self.worker, self.settings = case, parts, value, worker, settings
         self.node = parts.cut.places.at(case.diagnostic.at) or parts.cut.node
+        neutral = case.diagnostic.neutral
+        self._fitted = Fitting(parts, value, neutral, worker, self._raised_here).best()
 
     def evidence(self) -> Evidence:
         modes: dict[Mode, ModeEvidence] = {}
@@ -132,35 +146,29 @@ class _Trial:
         return Evidence(
             verdict=verdict,
             reason=reason,
-            basis=Basis.ASSUMED if self._assumed(shown) else Basis.SLICE,
+            basis=self._basis(shown, modes),
             assumptions=shown.assumptions,
             device=device_of(self.worker.versions),
             modes=modes,
-            metric=self.case.metrics[0],
+            metric=self.case.metric,
             program=shown.text,
             neutral_program=shown.neutral,
         )
 
-    def _mode(self, mode: Mode) -> tuple[Program, ModeEvidence]:
-        if mode is Mode.DYNAMO and self.parts.cut.loop is not None:
-            return self._program(0), not_run("its step is no function that could be compiled")
-        failures: list[tuple[Program, Failure]] = []
-        for number in range(len(WORLDS)):
-            made = self._program(number)
-            if any(made.text == tried.text for tried, _ in failures):
-                continue
-            before = self._measure(made.text, mode, record=True)
-            if before.failure is None:
-                return made, self._compared(made, before, mode)
-            if self._raised_here(made, before.failure):
-                return made, self._raising(made, before.failure)
-            failures.append((made, before.failure))
-        made, failure = max(failures, key=lambda each: each[1].line)
-        assumed = self._assumed(made)
-        return made, not_run(f"{assumed}; {_failed(failure)}" if assumed else _failed(failure))
+    def _basis(self, shown: Program, modes: dict[Mode, ModeEvidence]) -> Basis | None:
+        if not any(one.before or one.verdict is not Verdict.NOT_RUN for one in modes.values()):
+            return None
+        return Basis.ASSUMED if self._assumed(shown) else Basis.SLICE
 
-    def _program(self, world: int) -> Program:
-        return program(self.parts, self.value, WORLDS[world], self.case.diagnostic.neutral)
+    def _mode(self, mode: Mode) -> tuple[Program, ModeEvidence]:
+        made = self._fitted.made
+        before = self._measure(made.text, mode, record=True)
+        if before.failure is None:
+            return made, self._compared(made, before, mode)
+        if self._raised_here(made, before.failure):
+            return made, self._raising(made, before.failure)
+        assumed = self._assumed(made)
+        return made, not_run(f"{assumed}; {failed(before.failure)}" if assumed else failed(before.failure))
 
     def _measure(self, text: str, mode: Mode, *, record: bool = False) -> Figures:
         # A graph that grows with the steps takes ever longer.
@@ -172,9 +180,12 @@ class _Trial:
             return self._quiet(before)
         after = self._measure(made.neutral, mode)
         if after.failure is not None:
-            return not_run(f"without the flagged place the program fails: {_failed(after.failure)}")
-        found = compared(before, after, self.case.metrics, self._assumed(made))
-        return self._on_its_line(msgspec.structs.replace(found, lines=self._lines(made, before)))
+            return not_run(f"without the flagged place the program fails: {failed(after.failure)}")
+        found = compared(before, after, self.case.claims, self._assumed(made))
+        if found.verdict is Verdict.REFUTED and self.case.rule.family == _BUCKETING and not _is_ragged(made):
+            found = msgspec.structs.replace(found, verdict=Verdict.NOT_RUN, reason=_ONE_LENGTH)
+        reason = "; ".join([found.reason, *(f"graph break: {each}" for each in before.graph_breaks)])
+        return self._on_its_line(msgspec.structs.replace(found, lines=self._lines(made, before), reason=reason))
 
     def _lines(self, made: Program, before: Figures) -> tuple[LineCost, ...]:
         """What fell on the lines of the file, from what fell on those of the program."""
@@ -195,7 +206,7 @@ class _Trial:
 
     def _on_its_line(self, found: ModeEvidence) -> ModeEvidence:
         """Reads fall where they are asked for; a compile falls where the graph ends, which is another line."""
-        if found.verdict is not Verdict.CONFIRMED or self.case.metrics[0] != "reads" or not found.lines:
+        if found.verdict is not Verdict.CONFIRMED or self.case.metric != "reads" or not found.lines:
             return found
         places = self.parts.cut.places
         at = self.case.diagnostic.at
@@ -210,28 +221,41 @@ class _Trial:
 
     def _quiet(self, before: Figures) -> ModeEvidence:
         """A rule about what raises: it did not."""
-        if self.case.metrics != ("raises",):
+        if self.case.claims.keys() != {"raises"}:
             return not_run("its cost does not show in the steps")
-        return compared(before, before, ("raises",), "")
+        return compared(before, before, {"raises": True}, "")
 
     def _raised_here(self, made: Program, failure: Failure) -> bool:
         lines = [number for number, line in enumerate(made.text.splitlines(), 1) if _RAN in line]
         near = any(number in (failure.line, failure.line - 1) for number in lines)
-        return "raises" in self.case.metrics and near and failure.type in self.case.raises
+        return "raises" in self.case.claims and near and failure.type in self.case.raises
 
     def _raising(self, made: Program, failure: Failure) -> ModeEvidence:
         assumed = self._assumed(made)
         return not_run(assumed) if assumed else raised(f"raises {failure.type}: {failure.message}")
 
+    def _is_given(self, path: str) -> bool:
+        """Whether a name is, or is taken out of, what the slice has from outside, without any computation."""
+        body = self.parts.cut.body
+        set_here = {
+            written
+            for block in body
+            for node in ast.walk(block)
+            if isinstance(node, ast.stmt)
+            for written in writes(node)
+        }
+        origin = resolved(path, origins_of_parts(body))
+        return origin.partition(".")[0] in self.parts.needs and not any(touches(each, {origin}) for each in set_here)
+
     def _assumed(self, made: Program) -> str:
         """Why a run of this program says nothing of the finding, or nothing."""
         found = operands(self.node, truth=self.case.diagnostic.neutral is Neutral.REPLAY_TRUTH)
-        if found and all(path in made.tensors for path in found):
+        if found and all(path in made.tensors or self._is_given(path) for path in found):
             return f"{ASSUMED}: nothing in sight computes `{found[0]}`"
-        if made.varying and "compiles" in self.case.metrics and self.case.rule.family != _BUCKETING:
+        if made.varying and "compiles" in self.case.claims and self.case.rule.family != _BUCKETING:
             return f"{ASSUMED}: nothing in sight makes `{min(made.varying)}` vary"
         return ""
 
 
-def _failed(failure: Failure) -> str:
-    return f"{failure.type}: {failure.message}" if failure.message else failure.type
+def _is_ragged(made: Program) -> bool:
+    return any(f"stand_in.{name}(" in made.text for name in ("rows", "rows_by", "varying"))

@@ -147,7 +147,7 @@ def _outcome_of(out: int, child: int, request: Request) -> Outcome:
         _, status = os.waitpid(child, 0)
         if body is None:
             end_children()
-            return Outcome(failure=Failure("TimedOut", f"still running after {request.seconds:g} s", 0))
+            return Outcome(failure=Failure("TimedOut", f"still running after {request.seconds:g} s"))
     end_children()
     if body is None:
         return Outcome(failure=ending(status, request))

@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+import os
+import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from xlalint.edits.neutral import ACTORS
@@ -17,11 +20,22 @@ _BUILTINS = frozenset(dir(builtins))
 _HIDDEN = (ast.If, ast.Try)
 
 
+_ASKS_FOR_PACKAGE = re.compile(r"_*is_(\w+)_available")
+"""How libraries name the functions that tell whether a package is installed."""
+_MOST = 60
+"""Definitions of other files that a program may hold: who needs more needs the whole package."""
+
+Resolve = Callable[[str, str], "tuple[str, str] | None"]
+"""A file and a name in it → the file of the same run that defines it, and its name there."""
+
+
 @dataclass(frozen=True)
 class Definitions:
-    """``block`` in the order of the file; ``given`` are the names it binds, ``absent`` those among them that can't
-    be had, with where they are from."""
+    """``imports`` and ``elsewhere`` are of any file, ``block`` of this one, in its order; ``given`` are the names
+    that they bind, ``absent`` those among them that can't be had, with where they are from."""
 
+    imports: list[ast.stmt]
+    elsewhere: list[ast.stmt]
     block: list[ast.stmt]
     given: frozenset[str]
     absent: dict[str, str]
@@ -31,6 +45,7 @@ class Names:
     """The names of one module, by what binds them."""
 
     def __init__(self, places: Places) -> None:
+        self.path = places.path
         self.by_name: dict[str, ast.stmt] = {}
         self._collect(places.tree.body if places.tree is not None else [])
 
@@ -49,29 +64,110 @@ class Names:
             elif isinstance(node, _HIDDEN):
                 self._collect([*node.body, *node.orelse, *getattr(node, "finalbody", [])])
 
-    def needed_by(self, wanted: set[str]) -> Definitions:
-        """The definitions of ``wanted``, and what they need themselves."""
-        chosen: dict[ast.stmt, set[str]] = {}
-        waiting = sorted(wanted)
-        seen: set[str] = set()
+
+class Modules:
+    """The files of a run, read as they are asked for."""
+
+    def __init__(self, resolve: Resolve, read: Callable[[str], Places | None]) -> None:
+        self._resolve, self._read = resolve, read
+        self._names: dict[str, Names] = {}
+
+    def names(self, places: Places) -> Names:
+        path = os.path.abspath(places.path)
+        if path not in self._names:
+            self._names[path] = Names(places)
+        return self._names[path]
+
+    def origin(self, path: str, name: str) -> tuple[Names, str] | None:
+        """Where a name that a file imports is defined, if that is another file of the run."""
+        found = self._resolve(path, name)
+        if found is None:
+            return None
+        if found[0] not in self._names:
+            places = self._read(found[0])
+            if places is None:
+                return None
+            self.names(places)
+        names = self._names[found[0]]
+        return (names, found[1]) if found[1] in names.by_name else None
+
+
+class Taking:
+    """Collects the definitions that a slice needs, and those that these need, from its own file and from others."""
+
+    def __init__(self, modules: Modules, places: Places) -> None:
+        self._modules = modules
+        self._own = modules.names(places)
+        self._bound: dict[str, ast.stmt] = {}
+        self._taken: dict[Names, list[ast.stmt]] = {}
+        self._imports: list[ast.stmt] = []
+        self._absent: dict[str, str] = {}
+
+    def of(self, wanted: set[str]) -> Definitions:
+        waiting = [(self._own, name) for name in sorted(wanted)]
         while waiting:
-            name = waiting.pop()
-            node = self.by_name.get(name)
-            if name in seen or node is None:
+            names, name = waiting.pop()
+            node = names.by_name.get(name)
+            if node is None or name in self._bound:
                 continue
-            seen.add(name)
-            chosen.setdefault(node, set()).add(name)
-            if not isinstance(node, (ast.Import, ast.ImportFrom)):
-                bare = _without_annotations(copy.deepcopy(node))
-                waiting.extend(loaded(bare) - seen)
-        block: list[ast.stmt] = []
-        absent: dict[str, str] = {}
-        for node in sorted(chosen, key=_imports_first):
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
-                block.extend(_imported(node, chosen[node], absent))
+            self._bound[name] = node
+            asked = _ASKS_FOR_PACKAGE.fullmatch(name)
+            if asked is not None:
+                self._imports.append(_assigned(name, _constant_function(asked[1] in _AVAILABLE), node))
+            elif isinstance(node, (ast.Import, ast.ImportFrom)):
+                waiting += self._imported(names, node, name)
             else:
-                block.append(_without_annotations(copy.deepcopy(node)))
-        return Definitions(block, frozenset(seen), absent)
+                waiting += [(names, each) for each in self._defined(names, node)]
+        others = [each for names, block in reversed(self._taken.items()) if names is not self._own for each in block]
+        own = sorted(self._taken.get(self._own, []), key=lambda node: node.lineno)
+        return Definitions(self._imports, others, own, frozenset(self._bound), self._absent)
+
+    def _defined(self, names: Names, node: ast.stmt) -> set[str]:
+        """Take a definition; what it needs. One that binds several names is taken once."""
+        block = self._taken.setdefault(names, [])
+        new = _without_annotations(copy.deepcopy(node))
+        if all(each.lineno != new.lineno for each in block):
+            block.append(new)
+            block.sort(key=lambda each: each.lineno)
+        return loaded(new)
+
+    def _imported(self, names: Names, node: ast.Import | ast.ImportFrom, name: str) -> list[tuple[Names, str]]:
+        """Take an import as it is, or what it imports from a file of the run, or a stand-in; what is needed then."""
+        alias = next(each for each in node.names if (each.asname or each.name).partition(".")[0] == name)
+        module = (node.module or "") if isinstance(node, ast.ImportFrom) else alias.name
+        relative = isinstance(node, ast.ImportFrom) and node.level > 0
+        top = module.partition(".")[0]
+        if not relative and (top in _AVAILABLE or top in sys.stdlib_module_names):
+            single = copy.copy(node)
+            single.names = [alias]
+            self._imports.append(single)
+            return []
+        found = self._modules.origin(names.path, name)
+        if found is not None and self._has_room(*found, name):
+            origin, there = found
+            if there != name:
+                self._taken.setdefault(names, []).append(_assigned(name, ast.Name(there, ast.Load()), node))
+            else:
+                del self._bound[name]
+            return [(origin, there)]
+        self._absent[name] = f"{'.' * getattr(node, 'level', 0)}{module}" or "its package"
+        made = ast.Call(ast.Attribute(ast.Name(ACTORS, ast.Load()), "Absent", ast.Load()), [ast.Constant(name)], [])
+        self._imports.append(_assigned(name, made, node))
+        return []
+
+    def _has_room(self, origin: Names, there: str, name: str) -> bool:
+        """Whether a definition can stand in the program beside what is there under its name."""
+        taken = sum(len(block) for names, block in self._taken.items() if names is not self._own)
+        beside = self._bound.get(there) if there != name else None
+        return taken < _MOST and beside in (None, origin.by_name[there]) and origin is not self._own
+
+
+def _constant_function(value: bool) -> ast.expr:
+    return ast.parse(f"lambda *_, **__: {value}", mode="eval").body
+
+
+def _assigned(name: str, value: ast.expr, at: ast.stmt) -> ast.stmt:
+    return ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], value), at)
 
 
 def loaded(node: ast.AST) -> set[str]:
@@ -82,30 +178,6 @@ def loaded(node: ast.AST) -> set[str]:
 
 def is_builtin(name: str) -> bool:
     return name in _BUILTINS
-
-
-def _imports_first(node: ast.stmt) -> tuple[bool, int]:
-    return (not isinstance(node, (ast.Import, ast.ImportFrom)), node.lineno)
-
-
-def _imported(node: ast.Import | ast.ImportFrom, names: set[str], absent: dict[str, str]) -> list[ast.stmt]:
-    found: list[ast.stmt] = []
-    for alias in node.names:
-        name = (alias.asname or alias.name).partition(".")[0]
-        if name not in names:
-            continue
-        module = (node.module or "") if isinstance(node, ast.ImportFrom) else alias.name
-        relative = isinstance(node, ast.ImportFrom) and node.level > 0
-        top = module.partition(".")[0]
-        if not relative and (top in _AVAILABLE or top in sys.stdlib_module_names):
-            single = copy.copy(node)
-            single.names = [alias]
-            found.append(single)
-        else:
-            absent[name] = f"{'.' * getattr(node, 'level', 0)}{module}" or "its package"
-            made = ast.Call(ast.Attribute(ast.Name(ACTORS, ast.Load()), "Absent", ast.Load()), [ast.Constant(name)], [])
-            found.append(ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], made), node))
-    return found
 
 
 class _Annotations(ast.NodeTransformer):

@@ -5,23 +5,33 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from xlalint.edits.aliases import aliases
 from xlalint.edits.definitions import is_builtin
+from xlalint.edits.dependence import path_of
 from xlalint.edits.neutral import ACTORS
 from xlalint.edits.places import span_of
 from xlalint.facts.events import Span
+from xlalint.knowledge.ops import load_ops
+
+_TENSOR_FIRST = (("input",), ("self",), ("condition",))
+"""How ops name their first parameter where it is a tensor."""
 
 
 @dataclass
 class Need:
     """One name, or one attribute of it. ``spans`` is where it is read, ``calls`` where it is called; ``fields`` and
-    ``parts`` tell what is made of the results: attributes that are read, and into how many they are unpacked."""
+    ``parts`` tell what is made of the results: attributes that are read, and into how many they are unpacked; ``keys``
+    are texts that they are indexed with.
+    ``is_operand``: it is indexed, calculated with, or handed to a function of torch."""
 
     name: str
     spans: list[Span] = field(default_factory=list)
     calls: list[Span] = field(default_factory=list)
     fields: set[str] = field(default_factory=set)
+    keys: set[str] = field(default_factory=set)
     parts: int = 0
     is_iterated: bool = False
+    is_operand: bool = False
     children: dict[str, Need] = field(default_factory=dict)
 
 
@@ -45,10 +55,24 @@ class _Reading:
                 if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store) and hasattr(node, "lineno"):
                     free = node.id not in bound and node.id not in known and node.id != ACTORS
                     if free and (node.id in parameters or not is_builtin(node.id)):
-                        self._read(node)
+                        self._read(node, self.found.setdefault(node.id, Need(node.id)))
+        self._read_by_other_names(blocks)
 
-    def _read(self, name: ast.Name) -> None:
-        need = self.found.setdefault(name.id, Need(name.id))
+    def _read_by_other_names(self, blocks: list[ast.stmt]) -> None:
+        """What is done with another name for something is done with it."""
+        stands_for = {name: need for name, path in aliases(blocks).items() if (need := self._of(path)) is not None}
+        for node in self.parents:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in stands_for:
+                self._read(node, stands_for[node.id])
+
+    def _of(self, path: str) -> Need | None:
+        name, *attributes = path.split(".")
+        need = self.found.get(name)
+        for each in attributes:
+            need = need.children.get(each) if need is not None else None
+        return need
+
+    def _read(self, name: ast.Name, need: Need) -> None:
         node: ast.expr = name
         need.spans.append(span_of(node))
         while isinstance(above := self.parents.get(node), ast.Attribute):
@@ -58,25 +82,61 @@ class _Reading:
         if isinstance(above, ast.Call) and above.func is node:
             need.calls.append(span_of(above))
             self._result(above, need)
-        elif isinstance(above, (ast.For, ast.comprehension)) and above.iter is node:
+        elif (isinstance(above, (ast.For, ast.comprehension)) and above.iter is node) or (
+            isinstance(above, ast.Call) and isinstance(above.func, ast.Name) and above.func.id in ("zip", "enumerate")
+        ):
             need.is_iterated = True
+        need.is_operand |= _is_operand(node, above)
 
     def _result(self, call: ast.Call, need: Need) -> None:
         above = self.parents.get(call)
         if isinstance(above, ast.Attribute):
             need.fields.add(above.attr)
+        elif (key := _key(above)) is not None:
+            need.keys.add(key)
         elif isinstance(above, ast.Assign) and isinstance(above.targets[0], (ast.Tuple, ast.List)):
             need.parts = len(above.targets[0].elts)
         elif isinstance(above, ast.Assign) and isinstance(above.targets[0], ast.Name):
-            need.fields |= self.results.get(above.targets[0].id, set())
+            fields, keys = self.results.get(above.targets[0].id, (set(), set()))
+            need.fields |= fields
+            need.keys |= keys
 
-    def _named_results(self) -> dict[str, set[str]]:
-        """The attributes that are read of each name."""
-        found: dict[str, set[str]] = {}
+    def _named_results(self) -> dict[str, tuple[set[str], set[str]]]:
+        """The attributes and the keys that are read of each name."""
+        found: dict[str, tuple[set[str], set[str]]] = {}
         for node in self.parents:
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                found.setdefault(node.value.id, set()).add(node.attr)
+            if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.value, ast.Name):
+                fields, keys = found.setdefault(node.value.id, (set(), set()))
+                if isinstance(node, ast.Attribute):
+                    fields.add(node.attr)
+                elif (key := _key(node)) is not None:
+                    keys.add(key)
         return found
+
+
+def _key(node: ast.AST | None) -> str | None:
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        return node.slice.value if isinstance(node.slice.value, str) else None
+    return None
+
+
+def _is_operand(node: ast.expr, above: ast.AST | None) -> bool:
+    if isinstance(above, ast.Subscript):
+        return above.value is node and not isinstance(above.slice, ast.Constant)
+    if isinstance(above, (ast.UnaryOp, ast.Starred)):
+        return isinstance(getattr(above, "op", None), ast.Invert)
+    if isinstance(above, ast.Call) and above.args and above.args[0] is node:
+        row = load_ops().function(_spelled(path_of(above.func) or ""))
+        return row is not None and row.parameter_names[:1] in _TENSOR_FIRST
+    return False
+
+
+def _spelled(called: str) -> str:
+    """The name of a function as the table has it."""
+    for short in ("F.", "nn.functional."):
+        if called.startswith(short):
+            return f"torch.nn.functional.{called.removeprefix(short)}"
+    return called
 
 
 def _bound(blocks: list[ast.stmt]) -> set[str]:

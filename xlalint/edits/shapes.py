@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from xlalint.edits.aliases import aliases, resolved
 from xlalint.edits.dependence import path_of
 
 _ASKS_FOR_SIZE = frozenset({"size"})
@@ -17,33 +19,36 @@ _INDEX_ARGUMENTS = frozenset({"gather", "index_select", "repeat_interleave", "em
 @dataclass
 class Hint:
     """``rank`` where it is said, ``least`` where it is at least so much, ``last`` the size of the last dimension;
-    ``is_number``: it bounds a slice or a range, ``is_index``: it is used as an index."""
+    ``is_number``: it bounds a slice or a range, ``is_index``: it is used as an index; ``texts``: what it is compared
+    with."""
 
     rank: int | None = None
     least: int = 0
     last: int | None = None
     is_number: bool = False
     is_index: bool = False
+    texts: tuple[str, ...] = ()
 
 
-def shape_hints(blocks: list[ast.stmt]) -> dict[str, Hint]:
-    """By path."""
-    found = _Hints()
-    for block in blocks:
+def shape_hints(blocks: list[ast.stmt], tests: Iterable[ast.expr] = ()) -> dict[str, Hint]:
+    """By path. ``tests`` are taken to hold, and are no part of the blocks."""
+    found = _Hints(aliases(blocks))
+    for block in (*tests, *blocks):
         for node in ast.walk(block):
             found.note(node)
     return found.by_path
 
 
 class _Hints:
-    def __init__(self) -> None:
+    def __init__(self, other_names: dict[str, str]) -> None:
+        self.other_names = other_names
         self.by_path: dict[str, Hint] = {}
         self.shapes: dict[str, ast.expr] = {}
         """Names that hold a shape."""
 
     def hint(self, node: ast.AST) -> Hint:
         path = path_of(node) if isinstance(node, (ast.Name, ast.Attribute)) else None
-        return self.by_path.setdefault(path, Hint()) if path is not None else Hint()
+        return self.by_path.setdefault(resolved(path, self.other_names), Hint()) if path is not None else Hint()
 
     def note(self, node: ast.AST) -> None:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], (ast.Tuple, ast.List)):
@@ -58,10 +63,24 @@ class _Hints:
             self._subscript(node)
         elif isinstance(node, ast.Call):
             self._call(node)
+        elif isinstance(node, ast.Compare):
+            self._compared(node)
+
+    def _compared(self, node: ast.Compare) -> None:
+        """``mode == "a"``, ``mode in ("a", "b")`` and ``"a" in modes``."""
+        for left, right in zip([node.left, *node.comparators], node.comparators, strict=False):
+            for one, other in ((left, right), (right, left)):
+                texts = [each.value for each in _parts(other) if isinstance(each, ast.Constant)]
+                if isinstance(one, (ast.Name, ast.Attribute)) and texts:
+                    hint = self.hint(one)
+                    hint.texts += tuple(each for each in texts if isinstance(each, str) and each not in hint.texts)
 
     def _unpacked(self, value: ast.expr, names: list[ast.expr]) -> None:
         if any(isinstance(each, ast.Starred) for each in names):
             return
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "unbind":
+            rows = self.hint(value.func.value)
+            rows.last, rows.least = len(names), max(rows.least, 2)
         of, missing = _shape_of(self.shapes.get(value.id, value) if isinstance(value, ast.Name) else value)
         if of is not None:
             self.hint(of).rank = len(names) + missing
@@ -119,6 +138,10 @@ class _Hints:
         if name == "range":
             for each in node.args:
                 self.hint(each).is_number = True
+
+
+def _parts(node: ast.expr) -> list[ast.expr]:
+    return node.elts if isinstance(node, (ast.Tuple, ast.List, ast.Set)) else [node]
 
 
 def _is_one(index: ast.expr) -> bool:

@@ -32,6 +32,8 @@ class Slice:
     """Of parameters, where they are constants."""
     decorators: tuple[ast.expr, ...]
     assumed: tuple[str, ...]
+    tests: tuple[ast.expr, ...]
+    """What is taken to hold, and is no part of ``body``."""
 
 
 def cut(places: Places, node: ast.expr | ast.stmt, loop_line: int | None, boundary: bool = True) -> Slice | None:
@@ -49,8 +51,18 @@ def cut(places: Places, node: ast.expr | ast.stmt, loop_line: int | None, bounda
     selection = _Selection(places, scope, statement, inside, loop, whole=not boundary)
     emitter = _Emitter(selection, boundary)
     body = emitter.block(scope.body)
-    given = _parameters(scope)
-    return Slice(places, scope, node, body, loop, given, _defaults(scope), _decorators(scope), tuple(emitter.assumed))
+    return Slice(
+        places,
+        scope,
+        node,
+        body,
+        loop,
+        _parameters(scope),
+        _defaults(scope),
+        _decorators(scope),
+        tuple(emitter.assumed),
+        tuple(emitter.tests),
+    )
 
 
 def _step_loop(around: list[ast.stmt], line: int | None) -> Loop | None:
@@ -168,6 +180,7 @@ class _Emitter:
         self.selection = selection
         self.boundary = boundary
         self.assumed: list[str] = []
+        self.tests: list[ast.expr] = []
 
     def block(self, block: list[ast.stmt]) -> list[ast.stmt]:
         found: list[ast.stmt] = []
@@ -205,6 +218,7 @@ class _Emitter:
         reached = _Reached()
         found: list[ast.stmt] = [reached.visit(each) for each in new]
         self.assumed += reached.assumed
+        self.tests += reached.tests
         return found
 
     def compound(self, node: ast.stmt) -> list[ast.stmt]:
@@ -231,6 +245,7 @@ class _Emitter:
             return [self.step_loop(node)]
         if isinstance(node, ast.If):
             holds = self._leads_to_place(node.body)
+            self.tests += [node.test] if holds else []
             self.assumed.append(f"`{_short(node.test)}` {'holds' if holds else 'does not hold'}")
             return self.block(node.body if holds else node.orelse)
         if isinstance(node, ast.For) and self._leads_to_loop(node):
@@ -287,12 +302,14 @@ class _Reached(ast.NodeTransformer):
 
     def __init__(self) -> None:
         self.assumed: list[str] = []
+        self.tests: list[ast.expr] = []
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         self.generic_visit(node)
         first = next((number for number, each in enumerate(node.values) if _holds_flag(each)), 0)
         word = "holds" if isinstance(node.op, ast.And) else "does not hold"
         self.assumed += [f"`{_short(each)}` {word}" for each in node.values[:first]]
+        self.tests += node.values[:first] if isinstance(node.op, ast.And) else []
         rest = node.values[first:]
         return rest[0] if len(rest) == 1 else ast.copy_location(ast.BoolOp(node.op, rest), node)
 
@@ -301,6 +318,7 @@ class _Reached(ast.NodeTransformer):
         for branch, word in ((node.body, "holds"), (node.orelse, "does not hold")):
             if _holds_flag(branch):
                 self.assumed.append(f"`{_short(node.test)}` {word}")
+                self.tests += [node.test] if branch is node.body else []
                 return branch
         return node
 

@@ -12,6 +12,7 @@ from xlalint.facts.events import Span
 from xlalint.facts.frame import Frame
 from xlalint.facts.watching import Watch
 from xlalint.program import ir
+from xlalint.program.link import GlobalName, Program
 from xlalint.sources.source import Source
 
 
@@ -21,6 +22,7 @@ class Sights(Watch):
     def __init__(self, paths: Iterable[str]) -> None:
         super().__init__("", 0)
         self.paths = frozenset(paths)
+        self.program: Program | None = None
         self.seen: dict[tuple[str, int], list[d.Value]] = {}
 
     def around(self, handler: Any) -> Any:
@@ -44,6 +46,13 @@ class Sights(Watch):
                 return d.joins(kept)
         return d.UNKNOWN
 
+    def resolve(self, path: str, name: str) -> tuple[str, str] | None:
+        """Which file of the run defines what a file knows as ``name``, and under which name."""
+        found = self.program.resolve(absolute(path), name) if self.program is not None else None
+        if isinstance(found, (ir.FunctionIR, ir.ClassIR)):
+            return found.module, found.name
+        return (found.module.path, found.name) if isinstance(found, GlobalName) else None
+
 
 def sights(sources: Iterable[Source], assumptions: AssumptionsOf) -> Sights:
     """The values of ``sources``, evaluated together."""
@@ -53,5 +62,6 @@ def sights(sources: Iterable[Source], assumptions: AssumptionsOf) -> Sights:
     engine = part.engine(index.called)
     seen = Sights(by_path)
     seen.on(engine)
+    seen.program = engine.program
     part.evaluate_with(engine)
     return seen

@@ -45,9 +45,13 @@ def basis(evidence: Evidence) -> str:
 
 
 def assumptions(evidence: Evidence) -> Iterator[str]:
-    for each in evidence.assumptions:
-        text = each.replace("stand_in.", "")
-        yield text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    """What the verdict rests on; nothing where nothing was run."""
+    for each in evidence.assumptions if evidence.basis is not None else ():
+        yield _short(each.replace("stand_in.", ""))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def as_json(evidence: Evidence) -> dict[str, object]:
