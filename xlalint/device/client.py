@@ -17,7 +17,7 @@ from typing import BinaryIO, cast
 import msgspec
 
 from xlalint.device import protocol
-from xlalint.device.confine import OUTPUT, end_of, ending
+from xlalint.device.confine import OUTPUT, end_of, ending, left_in
 from xlalint.device.protocol import Failure, Outcome, Request, Versions
 from xlalint.findings.model import Mode
 
@@ -106,10 +106,10 @@ class Worker:
             except subprocess.TimeoutExpired:
                 _kill(process)
                 failure = Failure("TimedOut", f"still running after {request.seconds:g} s")
-                return Outcome(failure=failure, output=end_of(Path(scratch) / OUTPUT))
-            return self._outcome(told, process.returncode, request, end_of(Path(scratch) / OUTPUT))
+                return Outcome(failure=failure, output=end_of(Path(scratch) / OUTPUT), left=left_in(Path(scratch)))
+            return self._outcome(told, process.returncode, request, Path(scratch))
 
-    def _outcome(self, told: bytes, status: int, request: Request, output: str) -> Outcome:
+    def _outcome(self, told: bytes, status: int, request: Request, scratch: Path) -> Outcome:
         answers = io.BytesIO(told)
         versions = protocol.read(answers, Versions)
         if versions is None:
@@ -119,7 +119,7 @@ class Worker:
         # `ending` reads a status as `wait` has it.
         wait_status = -status if status < 0 else status << 8
         found = outcome or Outcome(failure=ending(wait_status, request))
-        return msgspec.structs.replace(found, output=output)
+        return msgspec.structs.replace(found, output=end_of(scratch / OUTPUT), left=left_in(scratch))
 
     def _last_words(self) -> str:
         self._errors.seek(0)
@@ -132,6 +132,9 @@ class Worker:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if error is not None and self._forks:
+            # Not to wait for what runs: the worker ends it, and itself.
+            self._process.send_signal(signal.SIGINT)
         self.close()
 
 

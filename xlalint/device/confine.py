@@ -11,7 +11,7 @@ import struct
 import sys
 from pathlib import Path
 
-from xlalint.device.protocol import Failure, Request
+from xlalint.device.protocol import LEFT, Failure, Request
 
 with contextlib.suppress(ImportError):  # not on Windows
     import fcntl
@@ -57,6 +57,14 @@ def end_of(path: Path) -> str:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - 4 * _OUTPUT_KEPT))
             return file.read().decode(errors="replace")[-_OUTPUT_KEPT:]
+    except OSError:
+        return ""
+
+
+def left_in(scratch: Path) -> str:
+    """What the program left for whoever asked for its run."""
+    try:
+        return (scratch / LEFT).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
 

@@ -10,6 +10,10 @@ from xlalint.findings.model import Mode
 
 PROGRAM = "program.py"
 """The name of the file that a program is run from."""
+LEFT = "left.txt"
+"""The name of the file in which a program may leave a text for whoever asked for its run."""
+DYNAMO = ("torch._dynamo", "torch._functorch.aot_autograd", "torch_xla._dynamo.dynamo_bridge")
+"""What `torch.compile` imports when it is first used, in seconds."""
 _LENGTH_BYTES = 8
 
 
@@ -28,6 +32,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """RLIMIT_CPU, over all threads."""
     file_bytes: int = 64 << 20
     """RLIMIT_FSIZE, for each file that the program writes; its output is one."""
+    preload: tuple[str, ...] = ()
+    """Modules that the worker imports before it makes the process, once for all that need them."""
     record: bool = False
     """Whether ``Outcome.lines`` says which line of the program did what."""
     probes: tuple[str, ...] = ()
@@ -87,6 +93,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     failure: Failure | None = None
     output: str = ""
     """The end of what the program wrote to stdout and stderr."""
+    left: str = ""
+    """What the program left in the file ``LEFT``, also where it was killed in the midst of it."""
     lines: tuple[LineCounts, ...] = ()
     """By line, where it was asked for; the program's own path is ``PROGRAM``."""
     unattributed: Counts = Counts()

@@ -32,6 +32,7 @@ from xlalint.device.confine import (
     ending,
     flush,
     leave_the_network,
+    left_in,
     redirect,
 )
 from xlalint.device.protocol import Failure, Outcome, Request, Versions
@@ -62,10 +63,17 @@ def _serve(pipes: Pipes) -> int:
     network_off = _in_a_child_of_its_own()
     protocol.write(pipes.answers, _load(network_off))
     while (request := protocol.read(pipes.requests, Request)) is not None:
-        if request.mode is Mode.DYNAMO:
-            _load_dynamo()
-        protocol.write(pipes.answers, _run_in_child(request, pipes))
+        protocol.write(pipes.answers, _answer(request, pipes))
     return 0
+
+
+def _answer(request: Request, pipes: Pipes) -> Outcome:
+    try:
+        for name in (*request.preload, *(protocol.DYNAMO if request.mode is Mode.DYNAMO else ())):
+            import_module(name)
+    except ImportError as error:
+        return Outcome(failure=Failure(type(error).__name__, str(error), 0))
+    return _run_in_child(request, pipes)
 
 
 def _run_once(pipes: Pipes, scratch: Path) -> int:
@@ -91,11 +99,6 @@ def _load(network_off: bool) -> Versions:
     return Versions(torch.__version__.partition("+")[0], torch_xla.__version__, device, network_off)
 
 
-def _load_dynamo() -> None:
-    for name in ("torch._dynamo", "torch._functorch.aot_autograd", "torch_xla._dynamo.dynamo_bridge"):
-        import_module(name)
-
-
 def _in_a_child_of_its_own() -> bool:
     """Whether children can be cut off from the network: tried in one, for it can't be undone."""
     child = os.fork()
@@ -113,7 +116,7 @@ def _run_in_child(request: Request, pipes: Pipes) -> Outcome:
     os.close(into)
     try:
         outcome = _outcome_of(out, child, request)
-        return msgspec.structs.replace(outcome, output=end_of(scratch / OUTPUT))
+        return msgspec.structs.replace(outcome, output=end_of(scratch / OUTPUT), left=left_in(scratch))
     finally:
         os.close(out)
         shutil.rmtree(scratch, ignore_errors=True)
@@ -139,7 +142,11 @@ def _be_the_child(scratch: Path, request: Request, pipes: Pipes, into: int) -> N
 
 def _outcome_of(out: int, child: int, request: Request) -> Outcome:
     """What the child says, or why it says nothing. Nothing that it started is left."""
-    body, status = _listen(out, child, request.seconds)
+    try:
+        body, status = _listen(out, child, request.seconds)
+    except BaseException:  # the worker is being ended; in a session of its own the child would go on
+        os.killpg(child, signal.SIGKILL)
+        raise
     # The child leads a group of its own, so what it started dies with it.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child, signal.SIGKILL)

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tools.measure_ops.arguments import known
+from xlalint.device.op_probes.arguments import known
 from xlalint.knowledge.conditions import UNSETTLED, Argument, constant, decide, parse, uniform
 
 Observation = tuple[Mapping[str, Argument], bool]

@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from tools.measure_ops.derive import Observation, condition, observation
-from tools.measure_ops.subjects import Subject
+from xlalint.device.op_probes.derive import Observation, condition, observation
+from xlalint.device.op_probes.subjects import Subject
 from xlalint.knowledge.conditions import UNSETTLED, constant
 from xlalint.knowledge.ops import COLUMNS
 
@@ -16,19 +16,20 @@ Record = Mapping[str, Any]
 
 
 def rows(subjects: Mapping[str, Subject], lazy: Mapping[str, Record], openxla: Mapping[str, Record]) -> list[list[str]]:
-    """Sorted by name; subjects of one name make one row."""
+    """Of what ``lazy`` holds, sorted by name; subjects of one name make one row. ``subjects`` are all there are."""
     by_name: dict[str, list[str]] = {}
     for key, subject in subjects.items():
         if key in lazy:
             by_name.setdefault(subject.name, []).append(key)
-    aliases = _aliases(subjects, set(by_name))
+    taken = {subject.name for subject in subjects.values()}
+    aliases = _aliases(subjects, taken)
     found = [
         _row(
             name,
             [lazy[key] for key in keys],
             [openxla[key] for key in keys if key in openxla],
             aliases.get(name, []),
-            set(by_name),
+            taken,
         )
         for name, keys in by_name.items()
     ]

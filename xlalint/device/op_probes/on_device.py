@@ -12,7 +12,7 @@ import torch_xla
 import torch_xla.core.xla_model as xm
 from torch.utils._pytree import tree_leaves
 
-from tools.measure_ops.subjects import Case
+from xlalint.device.op_probes.subjects import Case
 
 SCALAR = "_local_scalar_dense"
 metrics: Any = importlib.import_module("torch_xla.debug.metrics")

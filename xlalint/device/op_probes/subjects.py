@@ -14,8 +14,8 @@ from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.common_modules import module_db
 from torch.utils._pytree import tree_leaves, tree_map
 
-from tools.measure_ops.arguments import Signature, bind, described, signatures
-from tools.measure_ops.extras import EXTRAS, namespace
+from xlalint.device.op_probes.arguments import Signature, bind, described, signatures
+from xlalint.device.op_probes.extras import EXTRAS, namespace
 
 PREFERRED = (torch.float32, torch.int64, torch.bool, torch.complex64, torch.float64)
 EXCLUDED = {

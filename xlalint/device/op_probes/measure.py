@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 from torch.utils._pytree import tree_map
 
-from tools.measure_ops.arguments import Signature, kind
-from tools.measure_ops.device import compiled, forward, tensors
-from tools.measure_ops.subjects import Case, Subject, expression
+from xlalint.device.op_probes.arguments import Signature, kind
+from xlalint.device.op_probes.on_device import compiled, forward, tensors
+from xlalint.device.op_probes.subjects import Case, Subject, expression
 
 FEW, MANY = 12, 48
 """Cases of one subject at first, and when the first ones disagree."""
@@ -33,23 +33,9 @@ def on_cpu(subject: Subject) -> dict[str, Any]:
     return {"data_shape": shape, "data_shape_by": how, "results": _results(subject) or _results_of_calls(subject)}
 
 
-def case_by_case(subject: Subject) -> Iterator[tuple[bool, int]]:
-    """(with gradients, place) of the first cases, for a subject that crashes its process."""
-    for grad in (False, True) if subject.differentiable else (False,):
-        yield from ((grad, place) for place in range(len(subject.cases(FEW, grad)[0])))
-
-
 def one_case(subject: Subject, grad: bool, place: int) -> dict[str, Any]:
     """The record of a single case; empty where the CPU refuses it too."""
     return _measured(place, subject.cases(FEW, grad)[0][place], grad) or {}
-
-
-def assembled(subject: Subject, grad: bool, place: int, record: dict[str, Any]) -> dict[str, Any]:
-    """The record of a case that may have crashed, from what its process left."""
-    if "died" in record or "failed" in record:
-        arguments = subject.cases(FEW, grad)[0][place].arguments
-        return {"place": place, "arguments": arguments, "error": "Crash", "text": "", "during": "call"}
-    return record
 
 
 def _phase(subject: Subject, grad: bool) -> tuple[int, list[dict[str, Any]], list[Signature]]:
