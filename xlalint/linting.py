@@ -16,7 +16,7 @@ from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.events import Facts, Span
 from xlalint.findings.check import Anchors, Judge, Lines, RuleError, Tools
 from xlalint.findings.configuration import Configurations
-from xlalint.findings.model import Diagnostic, Edit, Fix, Report, Rule, Skipped
+from xlalint.findings.model import Diagnostic, Edit, Fix, Report, Rule, Skipped, UsedProfile
 from xlalint.findings.registry import Listed, Loaded, listed, load
 from xlalint.findings.selection import refuse_unknown_in
 from xlalint.findings.settings import Configuration
@@ -111,6 +111,7 @@ def lint(
         files=given.passed + len(given.sources) - (len(skipped) - len(given.unread)),
         seconds=time.perf_counter() - started,
         named_missing=given.missing,
+        profiles=_profiles(given.sources, configurations),
     )
 
 
@@ -221,6 +222,7 @@ def assumptions_of(configuration: Configuration) -> Assumptions:
         step_functions=frozenset(hints.step_functions),
         boundaries=frozenset(hints.boundaries),
         host_functions=frozenset(hints.host_functions),
+        ops=configuration.profile.ops if configuration.profile is not None else None,
     )
 
 
@@ -235,6 +237,13 @@ def _judged(
         return
     analyse_each = cast(AnalyseEach, import_module("xlalint.facts.analysis").analyse_each)
     yield from analyse_each(sources, lambda path: assumptions_of(configurations.of_file(path)), options, judge)
+
+
+def _profiles(sources: Iterable[Source], configurations: Configurations) -> tuple[UsedProfile, ...]:
+    """Those that hold for any of the files, each once."""
+    found = (configurations.of_file(source.path).profile for source in sources)
+    used = {profile.path: UsedProfile(profile.path, profile.device) for profile in found if profile is not None}
+    return tuple(used[path] for path in sorted(used))
 
 
 def _is_excluded(stdin: Stdin, configurations: Configurations) -> bool:

@@ -82,7 +82,7 @@ def test_an_unknown_selector_is_an_error_that_names_the_nearest() -> None:
 def test_a_rule_counts_in_the_modes_of_its_cost() -> None:
     dynamo_only = rule(modes=frozenset({Mode.DYNAMO}))
     assert [
-        mode for mode in ("lazy", "dynamo", "eager", "all") if counts_in(dynamo_only, configuration(mode=mode).settings)
+        mode for mode in ("lazy", "dynamo", "eager", "all") if counts_in(dynamo_only, configuration(mode=mode))
     ] == ["dynamo", "all"]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
+import msgspec
 
 from xlalint.cli.console import say
 from xlalint.cli.options import configurations, settings_options
@@ -75,10 +76,24 @@ def _verdict(source: Source, line: int, configuration: Configuration) -> Iterato
     lenient = configuration.with_command_line(everything, type(configuration.command_line)())
     codes = {one.code for one in found}
     rest = [one for one in _found(source, line, Configurations(fixed=lenient)) if one.code not in codes]
+    codes |= {one.code for one in rest}
     for one in rest:
         yield f"    {one.code} {one.name}: left out by the settings ({one.certainty.name.lower()})"
-    if not found and not rest:
+    freed = [one for one in _without_profile(source, line, lenient) if one.code not in codes]
+    for one in freed:
+        yield f"    {one.code} {one.name}: free on the device of the profile {configuration.settings.profile}"
+    if not found and not rest and not freed:
         yield "    none"
+
+
+def _without_profile(source: Source, line: int, lenient: Configuration) -> list[Diagnostic]:
+    """What would be found if the device did as the linter's own tables say."""
+    from xlalint.findings.configuration import Configurations
+
+    if lenient.profile is None:
+        return []
+    own = msgspec.structs.replace(lenient.with_command_line({"profile": None}, lenient.command_line), profile=None)
+    return _found(source, line, Configurations(fixed=own))
 
 
 def _found(source: Source, line: int, configurations: Configurations) -> list[Diagnostic]:

@@ -11,6 +11,7 @@ import msgspec
 
 from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Report, Rule
+from xlalint.findings.profile import Profile
 from xlalint.findings.settings import Configuration
 from xlalint.linting import Stdin, lines_of, rules_of
 from xlalint.reports import ReportContext, RuleCard
@@ -44,8 +45,22 @@ def settings_text(configuration: Configuration) -> str:
     ):
         table[key] = [*table[key], *more]
     hints = table.pop("hints")
-    lines = [f"# {origin}", *_assignments(table), "", "[hints]", *_assignments(hints)]
+    lines = [
+        f"# {origin}",
+        *_of_profile(configuration.profile),
+        *_assignments(table),
+        "",
+        "[hints]",
+        *_assignments(hints),
+    ]
     return "".join(f"{text}\n" for text in lines)
+
+
+def _of_profile(profile: Profile | None) -> list[str]:
+    if profile is None:
+        return []
+    device = profile.device
+    return [f"# profile: {device.kind} device, torch {device.torch}, torch_xla {device.torch_xla}"]
 
 
 def _assignments(table: dict[str, Any]) -> list[str]:

@@ -74,6 +74,7 @@ def command(paths: tuple[str, ...], rules: bool, **chosen: Any) -> int:
     named = [Path(path) for path in dict.fromkeys(paths or (".",))]
     linted = check.linted(named, configured, None, True, output)
     report = _validated(linted, configured, wanted, output.quiet)
+    _complain_of_other_devices(report)
     if wanted.keep is not None:
         _keep(report, Path(wanted.keep))
     written = check.write_report(report, configured, None, output)
@@ -109,6 +110,15 @@ def _validated(linted: Report, configured: Configurations, wanted: Wanted, quiet
     finally:
         if progress is not None:
             progress.clear()
+
+
+def _complain_of_other_devices(report: Report) -> None:
+    """Findings are made for the device of the profile; what another says of them is another matter."""
+    devices = {one.evidence.device for one in report.diagnostics if one.evidence is not None}
+    for used in report.profiles:
+        for device in devices - {used.device}:
+            there, here = (f"{d.kind} device, torch {d.torch}, torch_xla {d.torch_xla}" for d in (used.device, device))
+            complain("warning", f"profile {used.path} is of a {there}, and this is a {here}")
 
 
 def _modes(name: str) -> tuple[Mode, ...]:

@@ -1,8 +1,11 @@
-"""What the user tells the analysis: names of their own loaders, steps, boundaries, host-only functions."""
+"""What the user tells the analysis: names of their own loaders, steps, boundaries, host-only functions; and what ops
+cost on the device that the code is for."""
 
 from __future__ import annotations
 
 import msgspec
+
+from xlalint.knowledge.ops import OpTable
 
 
 class Assumptions(msgspec.Struct, frozen=True):
@@ -13,3 +16,7 @@ class Assumptions(msgspec.Struct, frozen=True):
     step_functions: frozenset[str] = frozenset()
     boundaries: frozenset[str] = frozenset()
     host_functions: frozenset[str] = frozenset()
+    ops: OpTable | None = None
+    """What ops cost; None: as the table says that comes with the linter."""
+    ops_by_file: dict[str, OpTable] = {}
+    """The same of single files, by absolute path, where those of a run differ."""

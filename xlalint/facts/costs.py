@@ -6,7 +6,7 @@ from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.knowledge.conditions import UNKNOWN, Argument
-from xlalint.knowledge.ops import OpRow, load_ops
+from xlalint.knowledge.ops import OpRow
 from xlalint.program import ir
 
 EFFECTS = {
@@ -67,6 +67,20 @@ def check_op(
     if row.backward_costs_for(bound) and not (frame.by_signature and is_called(frame)):
         detail = named(row.backward_fallback, arguments, keywords)
         frame.emit(Effect.CPU_FALLBACK, node.at, value, row.name, operand, detail=detail, backward_only=True)
+
+
+def check_newly_costly(
+    frame: Frame,
+    row: OpRow | None,
+    arguments: list[d.Value],
+    keywords: dict[str, d.Value],
+    node: ir.Call,
+    *,
+    method: bool = False,
+) -> None:
+    """The same of an op that is evaluated apart, because it is free or tells its cost itself: a device may differ."""
+    if row is not None and row.name in frame.ops.newly_costly:
+        check_op(frame, row, arguments, keywords, node, method=method)
 
 
 def named(ops: tuple[str, ...], arguments: list[d.Value], keywords: dict[str, d.Value]) -> str:
@@ -151,13 +165,18 @@ def sequence_argument(value: d.Sequence) -> Argument:
     return Argument(value=tuple(members), tensor=False)
 
 
-def row_of_function(name: str) -> OpRow | None:
-    table = load_ops()
-    row = table.function(name)
+def row_of_function(frame: Frame, name: str) -> OpRow | None:
+    row = frame.ops.function(name)
     if row is None and name.startswith("torch.ops.aten."):
-        row = table.function("torch." + name.split(".")[3])
+        row = frame.ops.function("torch." + name.split(".")[3])
     return row
 
 
-def row_of_method(name: str) -> OpRow | None:
-    return load_ops().method(name)
+def row_of_method(frame: Frame, name: str) -> OpRow | None:
+    return frame.ops.method(name)
+
+
+def is_free(frame: Frame, name: str) -> bool:
+    """Whether an op that costs wherever it was measured before costs nothing on the device that the code is for."""
+    row = frame.ops.function(name)
+    return row is not None and row.free

@@ -24,6 +24,7 @@ from xlalint.facts.printing import show
 from xlalint.facts.record import ROOT, FunctionKey, Record, Sign
 from xlalint.facts.statements import assign, execute
 from xlalint.facts.vocabulary import UNEVALUATED_DECORATORS
+from xlalint.knowledge.ops import OpTable, load_ops
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 from xlalint.program.link import GlobalName, Program
@@ -59,6 +60,11 @@ class Engine(Attributes):
         self._module_classes: dict[ir.ClassIR, bool] = {}
         self._class_names: dict[ir.ClassIR, tuple[str, ...]] = {}
         self._defaults: dict[ir.Expr, d.Value] = {}
+        self._ops = assumptions.ops or load_ops()
+
+    def ops_of(self, path: str) -> OpTable:
+        """What ops cost in a file."""
+        return self.assumptions.ops_by_file.get(path, self._ops)
 
     # Functions
 

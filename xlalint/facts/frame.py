@@ -73,6 +73,7 @@ class Frame:
         self.expressions = engine.expressions
         self.function = function
         self.path = function.module
+        self.ops = engine.ops_of(self.path)
         self.environment: Environment | None = environment
         self.receiver = receiver
         self.depth = depth

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from xlalint.facts import costs, objects
 from xlalint.facts import domain as d
-from xlalint.facts import objects
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import MARKS, is_marked
@@ -50,9 +50,15 @@ def masks_unknown(
     structure = type(value) is d.Role and value.role in d.TENSOR_ROLES
     if not structure and value is not d.UNKNOWN and type(value) is not d.Bound:
         return False
-    frame.emit(effect, node.at, known, "mask", index, certainty=1)
+    if not is_free_to_mask(frame, effect):
+        frame.emit(effect, node.at, known, "mask", index, certainty=1)
     frame.pending()
     return True
+
+
+def is_free_to_mask(frame: Frame, effect: Effect) -> bool:
+    """On the device that the code is for, by its profile."""
+    return costs.is_free(frame, "torch.index_put" if effect is Effect.BOOLEAN_ASSIGN else "torch.Tensor.__getitem__")
 
 
 JOINING = frozenset({"cat", "concat", "concatenate", "stack"})
@@ -299,7 +305,8 @@ def index_by_tensor(
         # A mask on the host is counted there, without asking the device, and goes up as indices.
         if key.live and value.device != d.HOST:
             effect = Effect.BOOLEAN_ASSIGN if store else Effect.BOOLEAN_INDEX
-            frame.emit(effect, node.at, key, "mask", item, form=form)
+            if not is_free_to_mask(frame, effect):
+                frame.emit(effect, node.at, key, "mask", item, form=form)
         state.masked = state.masked or key.live or not value.live
         state.advanced = max(state.advanced or 0, 1)
         if key.rank is None:

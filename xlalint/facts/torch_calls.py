@@ -61,6 +61,8 @@ def call_torch(frame: Frame, name: str, arguments: Arguments, keywords: Keywords
     room = name.split(".")[1] if name.count(".") > 1 else ""
     handler = HANDLERS.get(last)
     if handler is not None and room in ("", "nn", "functional"):
+        if frame.ops.newly_costly:
+            costs.check_newly_costly(frame, costs.row_of_function(frame, name), arguments, keywords, node)
         return handler(frame, last, arguments, keywords, node)
     if last in HOST_RESULTS and room in ("", "cuda"):
         return HOST_RESULTS[last]
@@ -95,13 +97,13 @@ def call_op(frame: Frame, name: str, last: str, arguments: Arguments, keywords: 
     base = d.tensor_of(first) if first is not None else None
     if base is not None and base.certainty == 0:
         base = base.but(certainty=1)
-    row = costs.row_of_function(name)
+    row = costs.row_of_function(frame, name)
     if row is not None:
         costs.check_op(frame, row, arguments, keywords, node)
     frame.pending()
     if base is None:
         check_numbers(frame, last, arguments[1:], keywords, node, False)
-        return of_unknown_operand(name, last, arguments, keywords)
+        return of_unknown_operand(frame, name, last, arguments, keywords)
     rest = arguments[1:]
     read_factor(frame, keywords, node)
     varies = check_numbers(frame, last, rest, keywords, node, base.live, base.varies)
@@ -138,12 +140,12 @@ def result_of_call(last: str, base: d.Tensor, rest: Arguments, keywords: Keyword
     return shapes.result_of(last, base, rest, keywords)
 
 
-def of_unknown_operand(name: str, last: str, arguments: Arguments, keywords: Keywords) -> d.Value:
+def of_unknown_operand(frame: Frame, name: str, last: str, arguments: Arguments, keywords: Keywords) -> d.Value:
     """An op of something that is not known: a tensor all the same, if the op is one."""
     others = [t for v in [*arguments, *keywords.values()] if (t := d.tensor_of(v)) is not None]
     if others:
         return shapes.result_of(last, others[0].but(dims=None), arguments, keywords)
-    if costs.row_of_function(name) is None and last not in results():
+    if costs.row_of_function(frame, name) is None and last not in results():
         return d.UNKNOWN
     if last.startswith(("is_", "get_", "set_", "_")):
         return d.UNKNOWN
@@ -171,7 +173,7 @@ def is_tensor(frame: Frame, last: str, arguments: Arguments, keywords: Keywords,
 
 def compared(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     known = next((t for v in arguments if (t := d.tensor_of(v)) is not None and t.live), None)
-    if known is not None:
+    if known is not None and not costs.is_free(frame, f"torch.{last}"):
         frame.emit(Effect.COMPARED_ON_HOST, node.at, known, f"torch.{last}", first_argument(node))
     return d.BOOL
 
@@ -181,7 +183,7 @@ def where(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, nod
     given = [*arguments[1:], *(keywords[k] for k in ("input", "other", "self") if k in keywords)]
     frame.pending()
     if not given:
-        if condition is not None and condition.live:
+        if condition is not None and condition.live and not costs.is_free(frame, "torch.nonzero"):
             frame.emit(Effect.NONZERO, node.at, condition, "torch.where", first_argument(node))
         index = d.tensor(condition.device if condition else d.XLA, "int", (None,), False, d.DATA)
         if condition is None or condition.rank is None:
@@ -249,7 +251,7 @@ def several(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, n
         return d.UNKNOWN
     dims = d.of_rank(base.rank) if last != "unbind" else d.of_rank(None if base.rank is None else base.rank - 1)
     if last == "tensor_split":
-        row = costs.row_of_function("torch.tensor_split")
+        row = costs.row_of_function(frame, "torch.tensor_split")
         if row is not None:
             costs.check_op(frame, row, arguments, keywords, node)
     return d.sequence("tuple", None, base.but(dims=dims, optional=False))
@@ -279,12 +281,12 @@ def as_sequence(frame: Frame, last: str, arguments: Arguments, keywords: Keyword
     from xlalint.facts.bucketing import check_padding
 
     check_padding(frame, last, arguments, keywords, node)
-    row = costs.row_of_function(f"torch.nn.utils.rnn.{last}")
+    row = costs.row_of_function(frame, f"torch.nn.utils.rnn.{last}")
     lengths = arguments[1] if len(arguments) > 1 else keywords.get("lengths")
     known = d.tensor_of(arguments[0]) if arguments else None
     if last == "pack_padded_sequence":
         live = next((t for t in (d.tensor_of(lengths), known) if t is not None and t.live), None)
-        if live is not None:
+        if live is not None and (row is None or not row.free):
             frame.emit(Effect.DATA_SIZED, node.at, live, f"torch.nn.utils.rnn.{last}", first_argument(node))
         return d.role("packed", d.tensor(dtype="float"))
     if last == "pad_packed_sequence":

@@ -33,10 +33,13 @@ def call_method(
         frame.sign("manual-step", node.at)
     handler = METHODS.get(name)
     if handler is not None:
+        if frame.ops.newly_costly:
+            row = costs.row_of_method(frame, name)
+            costs.check_newly_costly(frame, row, [tensor, *arguments], keywords, node, method=True)
         return handler(frame, tensor, name, arguments, keywords, node)
     if name == "sum" and not arguments and not keywords:
         frame.mark_form(receiver_node(node), Effect.BOOLEAN_INDEX, "summed")
-    row = costs.row_of_method(name)
+    row = costs.row_of_method(frame, name)
     if row is not None:
         costs.check_op(frame, row, [tensor, *arguments], keywords, node, method=True)
     elif name in TEXT_METHODS:
@@ -112,7 +115,7 @@ def by_spelling(t: d.Tensor) -> d.Tensor:
 
 
 def item(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    if t.live:
+    if t.live and not costs.is_free(frame, "torch.Tensor.item"):
         frame.emit(Effect.SCALAR_READ, node.at, by_spelling(t), "item", receiver_node(node))
     if largest_item(receiver_node(node)):
         return d.host("int", varies=d.LONGEST, paid=t.live)
@@ -121,7 +124,7 @@ def item(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: K
 
 
 def tolist(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    if t.live:
+    if t.live and not costs.is_free(frame, "torch.Tensor.tolist"):
         frame.emit(Effect.VALUES_TO_LIST, node.at, by_spelling(t), "tolist", receiver_node(node))
     if t.rank == 0:
         return d.PAID
@@ -161,14 +164,14 @@ def cpu(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Ke
 def is_nonzero(
     frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
 ) -> d.Value:
-    if t.live:
+    if t.live and not costs.is_free(frame, f"torch.Tensor.{name}"):
         frame.emit(Effect.COMPARED_ON_HOST, node.at, t, name, receiver_node(node))
     return d.BOOL
 
 
 def compare(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     other = d.tensor_of(arguments[0]) if arguments else None
-    if t.live or (other is not None and other.live):
+    if (t.live or (other is not None and other.live)) and not costs.is_free(frame, f"torch.{name}"):
         frame.emit(Effect.COMPARED_ON_HOST, node.at, t, name, receiver_node(node))
     return d.BOOL
 

@@ -37,13 +37,13 @@ def make_module(frame: Frame, name: str, arguments: Arguments, keywords: Keyword
     if last == "ParameterList" or last == "ParameterDict":
         return d.module(name, d.tensor(dtype="float"))
     if last in PARAMETRIZING and arguments:
-        return parametrized(name, arguments[0])
-    return d.module(name, None, cost_of_class(name, arguments, keywords))
+        return parametrized(frame, name, arguments[0])
+    return d.module(name, None, cost_of_class(frame, name, arguments, keywords))
 
 
-def parametrized(name: str, value: d.Value) -> d.Value:
+def parametrized(frame: Frame, name: str, value: d.Value) -> d.Value:
     """``weight_norm(conv)``: each call of it costs."""
-    row = costs.row_of_function(name)
+    row = costs.row_of_function(frame, name)
     if type(value) is d.Module and name.endswith("weight_norm"):
         fallback = " ".join(f"aten::{f}" for f in row.fallback) if row is not None else ""
         return d.module(value.name, value.elements, f"{name} {fallback or 'aten::_weight_norm_interface'}")
@@ -58,9 +58,9 @@ def sequential_elements(arguments: Arguments) -> d.Value:
     return d.sequence("tuple", arguments)
 
 
-def cost_of_class(name: str, arguments: Arguments, keywords: Keywords) -> str | None:
+def cost_of_class(frame: Frame, name: str, arguments: Arguments, keywords: Keywords) -> str | None:
     """What the measured table says of a call of such a module: "forward …", "backward …" or None."""
-    row = costs.row_of_function(name)
+    row = costs.row_of_function(frame, name)
     if row is None or (row.costs == "never" and row.backward_costs == "never"):
         return None
     bound = costs.bind(row, arguments, keywords)

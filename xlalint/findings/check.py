@@ -12,7 +12,7 @@ from xlalint.facts.events import Certainty, Event, Facts, Heat, Span, Step
 from xlalint.findings.fingerprint import fingerprints
 from xlalint.findings.model import Diagnostic, Edit, Finding, Fix, Mode, Position, Reason, Rule, Severity
 from xlalint.findings.registry import Loaded
-from xlalint.findings.selection import FileIgnores, counts_in, covers, is_selected, severity_of
+from xlalint.findings.selection import FileIgnores, counts_in, covers, is_selected, modes_of, severity_of
 from xlalint.findings.settings import Configuration
 from xlalint.findings.suppression import UNUSED, Directive, Suppressions
 from xlalint.sources.layout import Layout, Statement
@@ -52,7 +52,9 @@ class Judge:
         settings = configuration.settings
         self._configuration = configuration
         self._rules = tuple(rules)
-        self._active = [one for one in rules if is_selected(one.rule, configuration) and counts_in(one.rule, settings)]
+        self._active = [
+            one for one in rules if is_selected(one.rule, configuration) and counts_in(one.rule, configuration)
+        ]
         self._ignores = FileIgnores(configuration)
         self._reports_unused = is_selected(UNUSED, configuration)
         self._least = Certainty[settings.min_certainty.upper()]
@@ -87,6 +89,7 @@ class Judge:
     def _diagnostic(self, placed: _Placed, name: str, draft: _Draft) -> Diagnostic:
         finding = placed.finding
         rule, event = finding.rule, finding.at
+        modes = modes_of(rule, self._configuration)
         return Diagnostic(
             path=draft.source.path,
             at=placed.at,
@@ -96,7 +99,7 @@ class Judge:
             severity=self._severity(finding),
             certainty=event.certainty,
             heat=event.heat,
-            modes=tuple(mode for mode in Mode if mode in rule.modes),
+            modes=tuple(mode for mode in Mode if mode in modes),
             message=finding.message,
             help=finding.help,
             why=(*draft.reasons(event, placed.at), *draft.also(placed)),

@@ -6,11 +6,16 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from xlalint.findings.settings import Configuration, ConfigurationError, defaults, settings_from
 from xlalint.sources.discover import shown
 from xlalint.sources.read import reason_of
+
+if TYPE_CHECKING:
+    from xlalint.findings.profile import Profile
 
 OWN = "xlalint.toml"
 SHARED = "pyproject.toml"
@@ -29,9 +34,10 @@ class Configurations:
 
     def __init__(self, adjust: Adjust | None = None, fixed: Configuration | None = None) -> None:
         self._adjust = adjust or (lambda configuration: configuration)
-        self._fixed = self._adjust(fixed) if fixed is not None else None
+        self._profiles: dict[str, Profile] = {}
+        self._fixed = self._finished(fixed) if fixed is not None else None
         self._found: dict[str, Configuration | None] = {}
-        self._default = self._adjust(defaults())
+        self._default = self._finished(defaults())
 
     def of_folder(self, folder: str) -> Configuration:
         """``folder`` is an absolute path. Raises ``ConfigurationError``."""
@@ -50,7 +56,7 @@ class Configurations:
             found = configuration_in(folder)
             parent = os.path.dirname(folder)
             if found is not None or parent == folder:
-                found = self._adjust(found) if found is not None else None
+                found = self._finished(found) if found is not None else None
                 break
             folder = parent
         else:
@@ -58,6 +64,18 @@ class Configurations:
         for one in passed:
             self._found[one] = found
         return found
+
+    def _finished(self, found: Configuration) -> Configuration:
+        """With the command line laid over it, and with its profile read."""
+        adjusted = self._adjust(found)
+        path = adjusted.profile_path()
+        if path is None or adjusted.profile is not None:
+            return adjusted
+        if path not in self._profiles:
+            from xlalint.findings.profile import load_profile
+
+            self._profiles[path] = load_profile(path, adjusted.settings.plugins)
+        return msgspec.structs.replace(adjusted, profile=self._profiles[path])
 
 
 def configuration_in(folder: str) -> Configuration | None:

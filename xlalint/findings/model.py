@@ -224,6 +224,13 @@ class Skipped(msgspec.Struct, frozen=True):
     reason: str
 
 
+class UsedProfile(msgspec.Struct, frozen=True):
+    """A profile that held for some of the files: its path, and what it was measured on."""
+
+    path: str
+    device: Device
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """The result of one run."""
 
@@ -233,3 +240,4 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     files: int
     seconds: float
     named_missing: tuple[str, ...] = ()
+    profiles: tuple[UsedProfile, ...] = ()

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 
 from xlalint.findings.model import Mode, Rule
-from xlalint.findings.settings import Configuration, ConfigurationError, Selectors, Settings, nearest
+from xlalint.findings.settings import Configuration, ConfigurationError, Selectors, nearest
 from xlalint.sources.ignored import Pattern, globs_pattern
 
 EVERYTHING = "ALL"
@@ -86,9 +86,16 @@ def is_selected(rule: Rule, configuration: Configuration) -> bool:
     return on
 
 
-def counts_in(rule: Rule, settings: Settings) -> bool:
+def modes_of(rule: Rule, configuration: Configuration) -> frozenset[Mode]:
+    """The modes in which the rule's cost was measured, less those in which the profile's device has none."""
+    profile = configuration.profile
+    return rule.modes if profile is None else profile.modes_left(rule.code, rule.modes)
+
+
+def counts_in(rule: Rule, configuration: Configuration) -> bool:
     """Whether the rule's cost was measured in the mode that the user cares for."""
-    return settings.mode == "all" or Mode(settings.mode) in rule.modes
+    wanted, modes = configuration.settings.mode, modes_of(rule, configuration)
+    return bool(modes) if wanted == "all" else Mode(wanted) in modes
 
 
 def severity_of(rule: Rule, overrides: Mapping[str, str]) -> str | None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 
 from xlalint.sources.ignored import DEFAULT_EXCLUDES, Excludes, Globs
 from xlalint.sources.read import DEFAULT_LIMIT_MB
+
+if TYPE_CHECKING:
+    from xlalint.findings.profile import Profile
 
 ModeName = Literal["lazy", "dynamo", "eager", "all"]
 CertaintyName = Literal["possible", "likely", "certain"]
@@ -30,6 +33,8 @@ _TYPES = {
     "`str`": "a string",
     "`int`": "an integer",
     "`bool`": "a boolean",
+    "`str | null`": "a string",
+    "`null`": "nothing",
 }
 
 
@@ -85,6 +90,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="kebab", forbid
     respect_gitignore: bool = True
     max_file_size: int = DEFAULT_LIMIT_MB
     """In millions of bytes."""
+    profile: str | None = None
+    """A file of ``xlalint calibrate``: what the device does that the code is for."""
     jobs: int = 0
     """Processes; 0: one for each core."""
     hints: Hints = Hints()
@@ -101,6 +108,13 @@ class Configuration(msgspec.Struct, frozen=True):
     root: str
     file: str | None = None
     command_line: CommandLine = CommandLine()
+    profile: Profile | None = None
+    """What ``settings.profile`` names, read."""
+
+    def profile_path(self) -> str | None:
+        """The file that ``settings.profile`` names, absolute; one of a configuration file starts from its folder."""
+        name = self.settings.profile
+        return None if name is None else os.path.join(self.root, name)
 
     def excludes(self) -> Excludes:
         settings, line = self.settings, self.command_line
@@ -117,7 +131,7 @@ class Configuration(msgspec.Struct, frozen=True):
         """The same with ``changes`` to the settings (by attribute name). Raises ``ConfigurationError``."""
         settings = msgspec.structs.replace(self.settings, **changes)
         _check_numbers(settings, "the command line")
-        return Configuration(settings, self.root, self.file, command_line)
+        return msgspec.structs.replace(self, settings=settings, command_line=command_line)
 
 
 def defaults(root: str | None = None) -> Configuration:
@@ -132,7 +146,7 @@ def settings_from(table: Mapping[str, Any], origin: str) -> Settings:
     try:
         settings = msgspec.convert(table, Settings)
     except msgspec.ValidationError as error:
-        raise ConfigurationError(f"{origin}: {_told(str(error))}") from error
+        raise ConfigurationError(f"{origin}: {told(str(error))}") from error
     _check_numbers(settings, origin)
     return settings
 
@@ -154,8 +168,8 @@ def _refuse_unknown(table: Mapping[str, Any], kind: type[msgspec.Struct], origin
             raise ConfigurationError(f"{origin}: unknown key `{key}`{nearest(key.replace('_', '-'), known)}")
 
 
-def _told(message: str) -> str:
-    """msgspec says "Expected `array`, got `int` - at `$.select`"."""
+def told(message: str) -> str:
+    """In our words: msgspec says "Expected `array`, got `int` - at `$.select`"."""
     what, _, where = message.partition(" - at `$.")
     key = where.rstrip("`")
     choices = _CHOICES.get(key.removesuffix("[...]"))

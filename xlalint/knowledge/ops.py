@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -138,7 +138,11 @@ class HandCondition(msgspec.Struct, frozen=True):
 class OpTable:
     """All rows, by name, alias and method."""
 
-    def __init__(self, header: Mapping[str, str], rows: tuple[OpRow, ...]) -> None:
+    def __init__(
+        self, header: Mapping[str, str], rows: tuple[OpRow, ...], newly_costly: frozenset[str] = frozenset()
+    ) -> None:
+        self.newly_costly = newly_costly
+        """Names of rows that cost on a device, of ops that are free where the table was measured."""
         self.header = dict(header)
         """``torch``, ``torch_xla``, ``device``: what it was measured on; ``sha256`` of what stands below."""
         self.rows = rows
@@ -158,6 +162,13 @@ class OpTable:
         self.methods: frozenset[str] = frozenset(self._methods)
         """All names of tensor methods, without their in-place forms."""
 
+    def with_rows(self, rows: Sequence[OpRow]) -> OpTable:
+        """The same with ``rows`` in the place of those of the same name; those that it lacks are added."""
+        by_name = {row.name: row for row in self.rows}
+        newly = {row.name for row in rows if not row.free and (row.name not in by_name or by_name[row.name].free)}
+        by_name |= {row.name: row for row in rows}
+        return OpTable(self.header, tuple(by_name.values()), frozenset(newly))
+
     def function(self, name: str) -> OpRow | None:
         """The row of a dotted name; an in-place form (``torch.relu_``) has the row of the other."""
         return self._functions.get(name) or (self._functions.get(name[:-1]) if name.endswith("_") else None)
@@ -174,15 +185,20 @@ class OpTable:
 def load_ops() -> OpTable:
     """The table that comes with the linter, read once. Raises ``OpTableError``."""
     header, rows = read_table(TABLE)
-    hand = {(row.name, row.phase): row for row in read_conditions(CONDITIONS)}
-    return OpTable(header, tuple(_with_hand(row, hand) for row in rows))
+    return OpTable(header, with_conditions(rows, read_conditions(CONDITIONS)))
+
+
+def with_conditions(rows: Iterable[OpRow], conditions: Iterable[HandCondition]) -> tuple[OpRow, ...]:
+    """Measured rows with what was settled by hand in its place."""
+    hand = {(row.name, row.phase): row for row in conditions}
+    return tuple(_with_hand(row, hand) for row in rows)
 
 
 def read_table(path: Path) -> tuple[dict[str, str], tuple[OpRow, ...]]:
     """Header (from the comment lines) and rows as measured, without the hand conditions."""
     comments, cells = _cells(path, COLUMNS)
     header = dict(line.split(": ", 1) for line in comments if line.partition(": ")[0] in HEADER)
-    return header, tuple(_row(cell) for cell in cells)
+    return header, tuple(row_of(cell) for cell in cells)
 
 
 def read_conditions(path: Path) -> tuple[HandCondition, ...]:
@@ -215,7 +231,8 @@ def _cells(path: Path, columns: tuple[str, ...]) -> tuple[list[str], list[list[s
     return comments, rows
 
 
-def _row(cells: list[str]) -> OpRow:
+def row_of(cells: Sequence[str]) -> OpRow:
+    """A row from its cells, in the order of ``COLUMNS``."""
     return OpRow(
         cells[0],
         cells[1] == "yes",

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from xlalint.findings.model import Diagnostic, Fix, Mode, Position, Report
+from xlalint.findings.model import Diagnostic, Fix, Mode, Position, Report, UsedProfile
 from xlalint.reports import evidence
 from xlalint.reports.context import ReportContext, shown
 
@@ -22,8 +22,14 @@ def render(report: Report, context: ReportContext) -> str:
         "findings": [_finding(diagnostic) for diagnostic in diagnostics],
         "skipped": [{"path": skipped.path, "reason": skipped.reason} for skipped in report.skipped],
         "summary": _summary(report, diagnostics),
+        **({"profiles": [_profile(used) for used in report.profiles]} if report.profiles else {}),
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _profile(used: UsedProfile) -> dict[str, object]:
+    device = used.device
+    return {"path": used.path, "device": {"kind": device.kind, "torch": device.torch, "torch_xla": device.torch_xla}}
 
 
 def _summary(report: Report, diagnostics: Sequence[Diagnostic]) -> dict[str, object]:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 import attr
+import msgspec
 import sarif_om as om  # type: ignore[import-untyped]
 
 from xlalint.findings.model import Diagnostic, Fix, Mode, Reason, Report, Safety, Severity, TextEdit
@@ -49,6 +50,7 @@ def _run(report: Report, context: ReportContext) -> Any:
         column_kind="unicodeCodePoints",
         invocations=[_invocation(report, context)],
         results=[write.result(diagnostic) for diagnostic in report.diagnostics],
+        properties={"profiles": msgspec.to_builtins(report.profiles)} if report.profiles else None,
     )
 
 

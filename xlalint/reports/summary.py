@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from xlalint.findings.model import Diagnostic, Report, Severity, Verdict
 
@@ -20,6 +20,14 @@ def summary_line(report: Report, diagnostics: Sequence[Diagnostic]) -> str:
     proved = _by_verdict(diagnostics)
     places = plural(len({diagnostic.path for diagnostic in diagnostics}), "file")
     return f"Found {_by_severity(diagnostics)} in {places} ({checked}{aside}){proved}."
+
+
+def profile_lines(report: Report) -> Iterator[str]:
+    """On whose word costs were flagged, or left alone, where it was not the linter's own."""
+    for used in report.profiles:
+        device = used.device
+        measured = f"{device.kind} device, torch {device.torch}, torch_xla {device.torch_xla}"
+        yield f"Costs as in the profile {used.path}: {measured}."
 
 
 def _by_severity(diagnostics: Sequence[Diagnostic]) -> str:

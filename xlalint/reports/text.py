@@ -11,7 +11,7 @@ from xlalint.facts.events import Certainty
 from xlalint.findings.model import Diagnostic, Evidence, Position, Report, Safety, Verdict
 from xlalint.reports import evidence
 from xlalint.reports.context import ReportContext, shown
-from xlalint.reports.summary import summary_line
+from xlalint.reports.summary import profile_lines, summary_line
 from xlalint.reports.terminal import Style, columns, painted, severity_style, shown_text
 
 # A line of generated code can be megabytes long: this much of it is shown, with some text before the caret.
@@ -25,7 +25,8 @@ def render(report: Report, context: ReportContext) -> str:
     context = msgspec.structs.replace(context, sources=lru_cache(maxsize=1)(context.sources))
     blocks = ["\n".join(_block(diagnostic, context)) for diagnostic in diagnostics]
     if not context.quiet:
-        blocks.append(painted(summary_line(report, diagnostics), Style.BOLD, context.color))
+        summary = painted(summary_line(report, diagnostics), Style.BOLD, context.color)
+        blocks.append("\n".join([summary, *map(shown_text, profile_lines(report))]))
     return "\n\n".join(blocks) + "\n" if blocks else ""
 
 
