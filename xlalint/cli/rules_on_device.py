@@ -26,7 +26,7 @@ def run_rules(names: tuple[str, ...]) -> int:
         with Worker() as worker:
             versions = worker.versions
             say(f"torch {versions.torch}, torch_xla {versions.torch_xla}, {versions.device} device\n")
-            for rule in _chosen(names):
+            for rule in chosen_rules(names):
                 results = measure_page(parse_page(page_of(rule)), worker)
                 against = list(disagreements(results))
                 wrong += bool(against)
@@ -38,16 +38,26 @@ def run_rules(names: tuple[str, ...]) -> int:
     return 1 if wrong else 0
 
 
-def _chosen(names: tuple[str, ...]) -> Iterator[Listed]:
+def chosen_rules(names: tuple[str, ...]) -> Iterator[Listed]:
+    """The rules of these codes or names, without names all; those of plugins that the working directory's configuration
+    has are among them. Raises ``UsageError``.
+
+    A profile plays no part: it is what comes of running them.
+    """
     from xlalint.findings.configuration import Configurations
     from xlalint.findings.registry import find
+    from xlalint.findings.settings import Configuration, nearest
     from xlalint.linting import listed_rules
 
-    rules = listed_rules(Configurations().of_folder(os.getcwd()))
+    def without_profile(found: Configuration) -> Configuration:
+        return found.with_command_line({"profile": None}, found.command_line)
+
+    rules = listed_rules(Configurations(without_profile).of_folder(os.getcwd()))
     for name in names:
         found = find(name, rules)
         if found is None:
-            raise click.UsageError(f"no rule `{name}`")
+            known = [word for one in rules for word in (one.code, one.name)]
+            raise click.UsageError(f"no rule `{name}`{nearest(name, known)}")
         yield found
     if not names:
         yield from rules

@@ -18,7 +18,7 @@ from xlalint.findings.model import Mode
 Record = Mapping[str, Any]
 Records = dict[str, Record]
 Told = Callable[[int], None]
-"""Told how many subjects are done."""
+"""Told how many subjects are done, after each batch."""
 
 _SERVE = "xlalint.device.op_probes.serve"
 _BATCH = 40
@@ -26,6 +26,10 @@ _BATCH_OF_ITEMS = 3.0
 """A child is killed after so many times what one item may take; what it did not reach is left to the next."""
 _DATA_BYTES = 16 << 30
 """These programs are our own: a limit that fails an op would stand in the table."""
+
+
+def _to_nobody(done: int) -> None:
+    pass
 
 
 class NotMeasurable(Exception):
@@ -46,22 +50,20 @@ class OpProbes:
         }
         """Op → its subjects: each is one entry of a database."""
 
-    def lazily(self, keys: Sequence[str], told: Told = lambda done: None) -> Records:
+    def lazily(self, keys: Sequence[str], told: Told = _to_nobody) -> Records:
         """Forward and backward in lazy mode. Who crashes its process is measured case by case."""
         records: Records = {}
-        for key, record in self._each("lazy", keys):
+        for key, record in self._each("lazy", keys, told=told):
             records[key] = self._carefully(key) if "died" in record else record
-            told(len(records))
         return records
 
-    def under_openxla(self, lazy: Mapping[str, Record], told: Told = lambda done: None) -> Records:
+    def under_openxla(self, lazy: Mapping[str, Record], told: Told = _to_nobody) -> Records:
         """Forward under ``torch.compile``, of the cases that tell the most."""
         chosen = {key: places for key, record in lazy.items() if (places := _worth(record))}
         items = [(key, lazy[key]["most"], places) for key, places in chosen.items()]
         records: Records = {}
-        for item, record in self._each("openxla", items, preload=DYNAMO):
-            records[item[0]] = record
-            told(len(records))
+        for (key, _, _), record in self._each("openxla", items, preload=DYNAMO, told=told):
+            records[key] = record
         return records
 
     def rows(self, lazy: Mapping[str, Record], openxla: Mapping[str, Record]) -> list[list[str]]:
@@ -98,7 +100,9 @@ class OpProbes:
             raise NotMeasurable(f"the ops can't be measured: {records[0]['failed']}")
         return records[0]
 
-    def _each(self, work: str, items: Sequence[Any], preload: tuple[str, ...] = ()) -> Iterator[tuple[Any, Record]]:
+    def _each(
+        self, work: str, items: Sequence[Any], preload: tuple[str, ...] = (), told: Told = _to_nobody
+    ) -> Iterator[tuple[Any, Record]]:
         """(item, record) in order; the record of one that killed or stopped its child is ``{"died": how}``."""
         place = 0
         while place < len(items):
@@ -108,6 +112,7 @@ class OpProbes:
                 records = [{"died": "hung" if outcome.failure and outcome.failure.type == "TimedOut" else "crashed"}]
             yield from zip(items[place:], records, strict=False)
             place += len(records)
+            told(place)
 
     def _run(self, work: str, items: Iterable[object], preload: tuple[str, ...]) -> Outcome:
         asked = json.dumps(list(items))

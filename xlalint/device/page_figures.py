@@ -26,8 +26,8 @@ class Measured(msgspec.Struct, frozen=True):
     figures: Figures
 
 
-def measure_page(page: Page, worker: Worker) -> tuple[Measured, ...]:
-    """Run every program of ``page`` in the modes of its experiment.
+def measure_page(page: Page, worker: Worker, seconds: float = 60.0) -> tuple[Measured, ...]:
+    """Run every program of ``page`` in the modes of its experiment; one run may take ``seconds``.
 
     An experiment with ``env`` runs in a worker of its own, for the environment must be there before the import.
     """
@@ -40,9 +40,9 @@ def measure_page(page: Page, worker: Worker) -> tuple[Measured, ...]:
         for mode in experiment.modes:
             if experiment.env:
                 with Worker(experiment.env) as own:
-                    figures = measure(own, text, mode, experiment.steps)
+                    figures = measure(own, text, mode, experiment.steps, seconds)
             else:
-                figures = measure(worker, text, mode, experiment.steps)
+                figures = measure(worker, text, mode, experiment.steps, seconds)
             results.append(Measured(block, experiment, mode, figures))
     return tuple(results)
 
