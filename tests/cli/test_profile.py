@@ -138,6 +138,8 @@ def test_reports_name_the_profile(xlalint: Xlalint) -> None:
     assert "Costs as in the profile profile.json: NEURON device, torch 2.8.0" in xlalint("--profile", name, ".").out
     report = json.loads(xlalint("--profile", name, "--output-format", "json", ".").out)
     assert report["profiles"] == [{"path": "profile.json", "device": device}]
+    schema = Path(__file__).parents[2] / "docs" / "findings.schema.json"
+    pytest.importorskip("jsonschema").validate(report, json.loads(schema.read_text(encoding="utf-8")))
     assert "profiles" not in json.loads(xlalint("--output-format", "json", ".").out)
     sarif = json.loads(xlalint("--profile", name, "--output-format", "sarif", ".").out)
     assert sarif["runs"][0]["properties"] == {"profiles": [{"path": "profile.json", "device": device}]}

@@ -128,6 +128,7 @@ class OpProbes:
             seconds=whole,
             cpu_seconds=int(8 * whole),
             data_bytes=_DATA_BYTES,
+            network=self._worker.versions.device != "CPU",
             preload=(_SERVE, *preload),
         )
         return self._worker.run(request)

@@ -31,6 +31,8 @@ def measure_page(page: Page, worker: Worker, seconds: float = 60.0) -> tuple[Mea
 
     An experiment with ``env`` runs in a worker of its own, for the environment must be there before the import.
     """
+    # The programs are the rules' own. Where they need no network they have none, and so no port but theirs is open.
+    network = worker.versions.device != "CPU"
     results: list[Measured] = []
     for block in page.blocks:
         experiment = page.experiment_of(block)
@@ -40,9 +42,9 @@ def measure_page(page: Page, worker: Worker, seconds: float = 60.0) -> tuple[Mea
         for mode in experiment.modes:
             if experiment.env:
                 with Worker(experiment.env) as own:
-                    figures = measure(own, text, mode, experiment.steps, seconds)
+                    figures = measure(own, text, mode, experiment.steps, seconds, network=network)
             else:
-                figures = measure(worker, text, mode, experiment.steps, seconds)
+                figures = measure(worker, text, mode, experiment.steps, seconds, network=network)
             results.append(Measured(block, experiment, mode, figures))
     return tuple(results)
 

@@ -32,6 +32,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """RLIMIT_CPU, over all threads."""
     file_bytes: int = 64 << 20
     """RLIMIT_FSIZE, for each file that the program writes; its output is one."""
+    network: bool = False
+    """Whether it may use the network: for programs of our own, on a device whose runtime may ask for it."""
     preload: tuple[str, ...] = ()
     """Modules that the worker imports before it makes the process, once for all that need them."""
     record: bool = False
