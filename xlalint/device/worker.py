@@ -72,7 +72,7 @@ def _answer(request: Request, pipes: Pipes) -> Outcome:
         for name in (*request.preload, *(protocol.DYNAMO if request.mode is Mode.DYNAMO else ())):
             import_module(name)
     except ImportError as error:
-        return Outcome(failure=Failure(type(error).__name__, str(error), 0))
+        return Outcome(failure=Failure(type(error).__name__, str(error)))
     return _run_in_child(request, pipes)
 
 
