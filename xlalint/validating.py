@@ -38,14 +38,17 @@ def validate(
     jobs: int = 1,
     only: frozenset[str] = frozenset(),
     told: Told | None = None,
+    noted: Callable[[str], None] | None = None,
 ) -> Report:
     """``report`` with the evidence of each finding; those whose code is not among ``only``, if any, are left out.
 
-    Raises ``WorkerError`` where there is no device.
+    ``noted`` is told what the user should know of the device. Raises ``WorkerError`` where there is none.
     """
     kept = [one for one in report.diagnostics if one.suppressed is None and (not only or one.code in only)]
     cases = _Cases(kept, configurations)
     with _Pool(min(jobs, len(kept)), settings) as pool:
+        if noted is not None and not pool.network_off:
+            noted("the programs are run beside the network: this system does not let it be taken away")
         verdicts: Counter[Verdict] = Counter()
         proved: list[Diagnostic] = []
         for one, evidence in zip(kept, pool.map(cases.run, kept), strict=True):
@@ -66,6 +69,11 @@ class _Pool:
         self._idle: SimpleQueue[Worker] = SimpleQueue()
         for worker in self._workers:
             self._idle.put(worker)
+
+    @property
+    def network_off(self) -> bool:
+        """Whether no program can reach the network."""
+        return all(worker.versions.network_off for worker in self._workers)
 
     def map(
         self, run: Callable[[Diagnostic, Worker, Settings], Evidence], items: Sequence[Diagnostic]

@@ -101,9 +101,10 @@ def _validated(linted: Report, configured: Configurations, wanted: Wanted, quiet
             linted,
             configured,
             Settings(wanted.steps, wanted.timeout, _modes(settings.mode)),
-            jobs=settings.jobs or 1,
+            jobs=settings.jobs or _side_by_side(),
             only=frozenset(code.upper() for code in wanted.only or ()),
             told=told,
+            noted=None if quiet else lambda text: complain("note", text),
         )
     except WorkerError as error:
         raise click.ClickException(f"{error}: `pip install 'xlalint[device]'` brings torch and torch_xla") from error
@@ -119,6 +120,11 @@ def _complain_of_other_devices(report: Report) -> None:
         for device in devices - {used.device}:
             there, here = (f"{d.kind} device, torch {d.torch}, torch_xla {d.torch_xla}" for d in (used.device, device))
             complain("warning", f"profile {used.path} is of a {there}, and this is a {here}")
+
+
+def _side_by_side() -> int:
+    """How many workers there are by default. Each holds a gigabyte, and only the CPU can be shared."""
+    return min(2, os.cpu_count() or 1) if os.environ.get("PJRT_DEVICE", "CPU") == "CPU" else 1
 
 
 def _modes(name: str) -> tuple[Mode, ...]:

@@ -11,7 +11,8 @@ from typing import Any
 
 torch: Any = import_module("torch")
 torch_xla: Any = import_module("torch_xla")
-_map: Any = import_module("torch.utils._pytree").tree_map
+_pytree: Any = import_module("torch.utils._pytree")
+_map, _leaves = _pytree.tree_map, _pytree.tree_leaves
 
 SIZE = 8
 WORDS = 8
@@ -35,6 +36,8 @@ class _Run:
 
     step: int
     reached: int
+    still: bool
+    """Whether values are the same in each step."""
     turn: dict[int, int]
     answers: dict[tuple[int, int], Any]
     parameters: list[Any]
@@ -43,6 +46,7 @@ class _Run:
 
     def __init__(self) -> None:
         self.step = self.reached = 0
+        self.still = False
         self.turn, self.answers, self.parameters, self.kept = {}, {}, [], []
 
     def occurrence(self, site: int) -> tuple[int, int]:
@@ -89,6 +93,11 @@ def once(items: Iterable[Any]) -> Iterator[Any]:
         return
 
 
+def still() -> None:
+    """Values are to be the same in each step, so that lengths which depend on them are."""
+    _run.still = True
+
+
 def step() -> int:
     """The number of this step: for what is another one in each."""
     return _run.step
@@ -109,7 +118,7 @@ def used(value: Any) -> Any:
 
 def learned(value: Any) -> Any:
     """A backward pass through it."""
-    leaves = import_module("torch.utils._pytree").tree_leaves(value)
+    leaves = _leaves(value)
     losses = [leaf.sum() for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
     if not losses:
         raise Unavailable("no gradients flow to the flagged place")
@@ -185,7 +194,7 @@ def _filled(kind: str, shape: tuple[int, ...]) -> Any:
     count = 1
     for size in shape:
         count *= size
-    numbers = torch.arange(count).add(_run.step).reshape(shape)
+    numbers = torch.arange(count).add(0 if _run.still else _run.step).reshape(shape)
     if kind in ("bool", "uint8"):
         return (numbers % 2 == 0).to(getattr(torch, kind))
     if kind == "int":
@@ -239,7 +248,7 @@ class Fields(dict[str, Any]):
         return Fields({name: value.to(*args, **kwargs) for name, value in self.items()})
 
 
-import_module("torch.utils._pytree").register_pytree_node(
+_pytree.register_pytree_node(
     Fields,
     lambda fields: (list(fields.values()), tuple(fields)),
     lambda values, keys: Fields(zip(keys, values, strict=True)),
@@ -258,12 +267,13 @@ class Model(torch.nn.Module):  # type: ignore[misc]
         self.bias = torch.nn.Parameter(torch.zeros((), device=device()))
         self.table = torch.nn.Parameter(torch.linspace(-1, 1, WORDS * SIZE).reshape(WORDS, SIZE).to(device()))
         self.dropout = torch.nn.Dropout(0.1)
-        self._fields, self._parts, self._keys = fields, parts, keys
+        self._fields = tuple(name for name in fields if not hasattr(torch.Tensor, name))
+        self._parts, self._keys = parts, keys
         self.made = True
         _run.parameters.extend(self.parameters())
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        leaves = import_module("torch.utils._pytree").tree_leaves([args, dict(kwargs)])
+        leaves = _leaves([args, dict(kwargs)])
         tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
         if not tensors:
             raise Unavailable("a stand-in for a model was called without a tensor")
@@ -278,8 +288,7 @@ class Model(torch.nn.Module):  # type: ignore[misc]
         if self._keys:
             return Fields(dict.fromkeys(self._keys, y))
         for name in self._fields:
-            if not hasattr(y, name):
-                setattr(y, name, y.mean() if "loss" in name else y)
+            setattr(y, name, y.mean() if "loss" in name else y)
         return y
 
     def _seen(self, x: Any) -> Any:
@@ -292,7 +301,8 @@ class Model(torch.nn.Module):  # type: ignore[misc]
         try:
             return super().__getattr__(name)
         except AttributeError:
-            if name.startswith("_") or not self.__dict__.get("made"):
+            # What torch.compile asks for tells it that a model is compiled already.
+            if name.startswith("_") or "compiler" in name or not self.__dict__.get("made"):
                 raise
             return self.__call__
 

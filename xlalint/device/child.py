@@ -6,11 +6,13 @@ import contextlib
 import errno
 import linecache
 import signal
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import msgspec
@@ -99,7 +101,11 @@ def _program(request: Request) -> Callable[[int], object]:
         import_module("torch_xla.experimental").eager_mode(True)
     path = str(Path(PROGRAM).resolve())
     linecache.checkcache(path)
-    namespace: dict[str, Any] = {"__name__": "program", "__file__": path}
+    module = ModuleType("program")
+    # Dataclasses look their module up.
+    sys.modules[module.__name__] = module
+    namespace: dict[str, Any] = vars(module)
+    namespace["__file__"] = path
     exec(compile(request.text, path, "exec"), namespace)
     if request.mode is Mode.DYNAMO and "step" in namespace:
         namespace["step"] = import_module("torch").compile(namespace["step"], backend="openxla")

@@ -15,7 +15,7 @@ from xlalint.edits.definitions import Modules, Taking, loaded
 from xlalint.edits.needs import Need, needs
 from xlalint.edits.neutral import Immovable, as_is, is_flagged, neutralised
 from xlalint.edits.shapes import Hint, shape_hints
-from xlalint.edits.slices import Slice
+from xlalint.edits.slices import STEPS, Slice
 from xlalint.edits.structures import structures
 from xlalint.findings.model import Neutral
 
@@ -46,6 +46,15 @@ class Program(msgspec.Struct, frozen=True):
     """By path, what stands in for it."""
     others: dict[str, tuple[str, ...]]
     """By path, what could stand in for it as well."""
+
+    def still(self) -> Program:
+        """The same with values that are alike in each step."""
+        head = f"def run({STEPS}):\n"
+        text, neutral = (each.replace(head, f"{head}    stand_in.still()\n") for each in (self.text, self.neutral))
+        above = self.text.partition(head)[0].count("\n") + 1
+        lines = {line + (line > above): origin for line, origin in self.lines.items()}
+        told = (*self.assumptions, "values are the same in each step")
+        return msgspec.structs.replace(self, text=text, neutral=neutral, lines=lines, assumptions=told)
 
 
 @dataclass(frozen=True)
@@ -217,14 +226,19 @@ def _text(parts: Material, made: dict[str, str], blocks: list[list[ast.stmt]]) -
     given = [f"{name} = {text}" for name, text in made.items()]
     if parts.cut.loop is not None:
         inner = "\n".join([*given, body or "pass", "return list(locals().values())"])
-        lines += [f"\n{decorators}def run(steps):", _indented(inner)]
+        lines += [f"\n{decorators}def run({STEPS}):", _indented(inner)]
     else:
         names = ", ".join(made)
         fixed = [text for name, text in zip(made, given, strict=True) if not _differs(made[name])]
         fresh = [text for name, text in zip(made, given, strict=True) if _differs(made[name])]
         turn = _indented("\n".join([*fresh, f"step({names})"]))
-        inner = "\n".join([*fixed, "for _ in stand_in.steps(range(steps), steps):", turn])
-        lines += [f"\n{decorators}def step({names}):", _indented(body or "pass"), "\ndef run(steps):", _indented(inner)]
+        inner = "\n".join([*fixed, f"for _ in stand_in.steps(range({STEPS}), {STEPS}):", turn])
+        lines += [
+            f"\n{decorators}def step({names}):",
+            _indented(body or "pass"),
+            f"\ndef run({STEPS}):",
+            _indented(inner),
+        ]
     return "\n".join(lines) + "\n"
 
 

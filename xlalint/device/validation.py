@@ -16,7 +16,7 @@ from xlalint.device.stand_ins import ValueAt
 from xlalint.device.verdicts import ASSUMED, compared, not_run, raised, summed_up
 from xlalint.edits.aliases import origins_of_parts, resolved
 from xlalint.edits.definitions import Modules
-from xlalint.edits.dependence import touches, writes
+from xlalint.edits.dependence import path_of, touches, writes
 from xlalint.edits.neutral import flag, unflag
 from xlalint.edits.operands import operands
 from xlalint.edits.places import Places
@@ -36,6 +36,7 @@ from xlalint.findings.model import (
 
 _RAN = "stand_in.ran("
 _BUCKETING = "bucketing"
+_ITS_CLASS_DECIDES = ("stand_in.Layer(", "stand_in.Model(", "stand_in.Absent(", "lambda ")
 _ONE_LENGTH = f"{ASSUMED}: nothing in sight gives rows of differing length"
 
 
@@ -126,6 +127,10 @@ def _slices(case: Case, places: Places) -> Iterator[Slice]:
         unflag(node)
 
 
+class _NoVariant(Exception):
+    """The program does not run without its flagged place. Why, in one line."""
+
+
 class _Trial:
     """Tries the worlds until the program runs, then compares it with its neutralised variant in each mode."""
 
@@ -162,13 +167,25 @@ class _Trial:
 
     def _mode(self, mode: Mode) -> tuple[Program, ModeEvidence]:
         made = self._fitted.made
+        try:
+            return made, self._judged(made, mode)
+        except _NoVariant:
+            # What depends on data may not fit what was kept of the first step.
+            still = made.still()
+        try:
+            return still, self._judged(still, mode)
+        except _NoVariant as error:
+            return made, not_run(f"without the flagged place the program fails: {error}")
+
+    def _judged(self, made: Program, mode: Mode) -> ModeEvidence:
+        """Raises ``_NoVariant``."""
         before = self._measure(made.text, mode, record=True)
         if before.failure is None:
-            return made, self._compared(made, before, mode)
+            return self._compared(made, before, mode)
         if self._raised_here(made, before.failure):
-            return made, self._raising(made, before.failure)
+            return self._raising(made, before.failure)
         assumed = self._assumed(made)
-        return made, not_run(f"{assumed}; {failed(before.failure)}" if assumed else failed(before.failure))
+        return not_run(f"{assumed}; {failed(before.failure)}" if assumed else failed(before.failure))
 
     def _measure(self, text: str, mode: Mode, *, record: bool = False) -> Figures:
         # A graph that grows with the steps takes ever longer.
@@ -180,7 +197,7 @@ class _Trial:
             return self._quiet(before)
         after = self._measure(made.neutral, mode)
         if after.failure is not None:
-            return not_run(f"without the flagged place the program fails: {failed(after.failure)}")
+            raise _NoVariant(failed(after.failure))
         found = compared(before, after, self.case.claims, self._assumed(made))
         if found.verdict is Verdict.REFUTED and self.case.rule.family == _BUCKETING and not _is_ragged(made):
             found = msgspec.structs.replace(found, verdict=Verdict.NOT_RUN, reason=_ONE_LENGTH)
@@ -252,6 +269,9 @@ class _Trial:
         found = operands(self.node, truth=self.case.diagnostic.neutral is Neutral.REPLAY_TRUTH)
         if found and all(path in made.tensors or self._is_given(path) for path in found):
             return f"{ASSUMED}: nothing in sight computes `{found[0]}`"
+        called = path_of(self.node.func) if isinstance(self.node, ast.Call) else None
+        if called is not None and made.given.get(called, "").startswith(_ITS_CLASS_DECIDES):
+            return f"{ASSUMED}: what `{called}` does is not known"
         if made.varying and "compiles" in self.case.claims and self.case.rule.family != _BUCKETING:
             return f"{ASSUMED}: nothing in sight makes `{min(made.varying)}` vary"
         return ""

@@ -14,6 +14,8 @@ from xlalint.edits.dependence import NESTED, heads, reads, touches, writes
 from xlalint.edits.neutral import ACTORS, flag, is_flagged
 from xlalint.edits.places import Loop, Places, Scope
 
+STEPS = "stand_in_steps"
+"""The parameter of a program that says how many; no name of the user's is like it."""
 _EXITS = (ast.Return, ast.Break, ast.Continue, ast.Raise)
 
 
@@ -267,8 +269,8 @@ class _Emitter:
         return self.compound(node)
 
     def step_loop(self, loop: Loop) -> ast.stmt:
-        """``steps`` turns of the loop; a test that would end it earlier is asked and not obeyed."""
-        count = ast.Name("steps", ast.Load())
+        """As many turns of the loop as are asked for; a test that would end it earlier is asked and not obeyed."""
+        count = ast.Name(STEPS, ast.Load())
         if isinstance(loop, ast.For):
             turns = _call("steps", loop.iter, count)
             target: ast.expr = copy.deepcopy(loop.target)

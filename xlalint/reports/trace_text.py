@@ -38,6 +38,8 @@ def _report(report: TraceReport) -> Iterator[str]:
 def _heading(trace: Trace) -> str:
     if trace.mode is None:
         return "From a log; a debug log tells of graphs only, not of reads, uploads and fallbacks."
+    if not trace.processes and trace.status:
+        return f"{trace.mode.value} mode: the program ended with exit code {trace.status} before it used an XLA device"
     if not trace.processes:
         return f"{trace.mode.value} mode, exit code {trace.status}: no process used an XLA device"
     return f"{trace.mode.value} mode, exit code {trace.status}"
