@@ -14,9 +14,10 @@ import msgspec
 
 from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.events import Facts, Span
-from xlalint.findings.check import Anchors, Judge, Lines, RuleError, Tools
+from xlalint.findings.check import Judge, RuleError, Tools
 from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Diagnostic, Edit, Fix, Report, Rule, Skipped, UsedProfile
+from xlalint.findings.places import Anchors, Lines, PlainAnchors
 from xlalint.findings.registry import Listed, Loaded, listed, load
 from xlalint.findings.selection import refuse_unknown_in
 from xlalint.findings.settings import Configuration
@@ -166,10 +167,13 @@ def later_tools() -> Tools:
     return Tools(anchors=_anchors, text_edits=_text_edits, lines_of=lru_cache(maxsize=64)(lines_of))
 
 
-def _anchors(source: Source) -> Anchors:
-    from xlalint.edits.anchor import Anchors as Exact
+def _anchors(source: Source, lines: Lines) -> Anchors:
+    def exact() -> Anchors:
+        from xlalint.edits.anchor import Anchors as Exact
 
-    return Exact(source)
+        return Exact(source)
+
+    return PlainAnchors(lines, exact)
 
 
 def _text_edits(edit: Edit, source: Source, statement: Span) -> Fix | None:

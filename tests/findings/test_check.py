@@ -12,6 +12,7 @@ from making import configuration, event, facts, loaded, rule, with_check
 from xlalint.facts.events import Certainty, Effect, Facts, Heat, Span, Step
 from xlalint.findings.check import Judge, RuleError, Tools, check_file
 from xlalint.findings.model import Diagnostic, Edit, Finding, Fix, Position, Safety, Severity, TextEdit
+from xlalint.findings.places import Lines
 from xlalint.findings.registry import Loaded
 from xlalint.findings.settings import Configuration
 from xlalint.findings.wording import how_often
@@ -130,7 +131,7 @@ def test_how_often_says_of_whom_it_is_assumed() -> None:
 class ThirdLineOnly:
     """Anchors that confirm what stands in line 3, and show the statement that they are given."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, lines: Lines) -> None:
         pass
 
     def anchor(self, span: Span, statement: Span) -> Position | None:

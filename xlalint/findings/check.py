@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Protocol
 
 import msgspec
 
 from xlalint.facts.events import Certainty, Event, Facts, Heat, Span, Step
 from xlalint.findings.fingerprint import fingerprints
 from xlalint.findings.model import Diagnostic, Edit, Finding, Fix, Mode, Position, Reason, Rule, Severity
+from xlalint.findings.places import Anchors, Lines, position_of
 from xlalint.findings.registry import Loaded
 from xlalint.findings.selection import FileIgnores, counts_in, covers, is_selected, modes_of, severity_of
 from xlalint.findings.settings import Configuration
@@ -18,19 +18,10 @@ from xlalint.findings.suppression import UNUSED, Directive, Suppressions
 from xlalint.sources.layout import Layout, Statement
 from xlalint.sources.source import Source
 
-Lines = Sequence[str]
 TextEdits = Callable[[Edit, Source, Span], "Fix | None"]
 """The text edits of a fix, given the span of the statement that it is made in; None if it can't be made there."""
 LinesOf = Callable[[str], "Lines | None"]
 """The lines of another file of the chain of reasons, by its path, for its columns."""
-
-
-class Anchors(Protocol):
-    """The exact places of one file."""
-
-    def anchor(self, span: Span, statement: Span) -> Position | None:
-        """Where ``span`` stands in ``statement``; None if there is no such node, and then the finding is dropped."""
-        ...
 
 
 class RuleError(Exception):
@@ -40,7 +31,7 @@ class RuleError(Exception):
 class Tools(msgspec.Struct, frozen=True):
     """What later stages lend. Without them spans are only converted, and nothing is fixed."""
 
-    anchors: Callable[[Source], Anchors] | None = None
+    anchors: Callable[[Source, Lines], Anchors] | None = None
     text_edits: TextEdits | None = None
     lines_of: LinesOf | None = None
 
@@ -159,7 +150,7 @@ class _Draft:
 
     @cached_property
     def _anchors(self) -> Anchors | None:
-        return self._tools.anchors(self.source) if self._tools.anchors is not None else None
+        return self._tools.anchors(self.source, self._lines) if self._tools.anchors is not None else None
 
     def position(self, span: Span) -> Position | None:
         if self._anchors is None:
@@ -235,23 +226,6 @@ class _Draft:
             lines = self._tools.lines_of(step.path) if self._tools.lines_of is not None else None
         at = position_of(lines or (), step.span)
         return Reason(step.path, at.line, at.column, step.text)
-
-
-def position_of(lines: Lines, span: Span) -> Position:
-    """A span as it is shown. Columns in lines that aren't there are taken for ASCII."""
-    return Position(
-        span.line,
-        _column(lines, span.line, span.column),
-        span.end_line,
-        _column(lines, span.end_line, span.end_column),
-    )
-
-
-def _column(lines: Lines, line: int, offset: int) -> int:
-    text = lines[line - 1] if 0 < line <= len(lines) else ""
-    if text.isascii():
-        return offset + 1
-    return len(text.encode("utf-8", "surrogatepass")[:offset].decode("utf-8", "ignore")) + 1
 
 
 def _findings(loaded: Loaded, facts: Facts) -> Iterator[Finding]:
