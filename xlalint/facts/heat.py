@@ -6,6 +6,7 @@ optimizer's step, a boundary, ``backward()``, a loader that is iterated, a model
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -85,15 +86,16 @@ class HeatMap(StepLoops):
                 # One assumption is as good as another, and the method's own tells more.
                 continue
             mine = self.base[edge.callee]
+            if not hotter(given, mine):
+                continue
             callee = self.functions[edge.callee]
             # A name that tells of setting up is overruled by a caller that is known to run in each step.
             apart = self.is_fixed(callee) or (sets_up(callee) and given.assumed)
             if apart and not called_in_sight(given, mine):
                 continue
-            if hotter(given, mine):
-                self.base[edge.callee] = given
-                self.via[edge.callee] = (key, edge)
-                yield edge.callee
+            self.base[edge.callee] = given
+            self.via[edge.callee] = (key, edge)
+            yield edge.callee
 
     def placed(self, function: FunctionFacts) -> Pace:
         """The heat that a function's name and place suggest."""
@@ -126,6 +128,8 @@ class HeatMap(StepLoops):
     def row_of(self, function: FunctionFacts) -> str | None:
         if collates(function):
             return "step host"
+        if function.name not in entry_names():
+            return None
         table = frameworks()
         if not function.owner and function.name not in PLAIN_ENTRIES:
             return None
@@ -223,6 +227,12 @@ class HeatMap(StepLoops):
                 break
             key = caller
         return found[::-1]
+
+
+@functools.cache
+def entry_names() -> frozenset[str]:
+    """The last names of all entries that frameworks call: few functions have one of them."""
+    return frozenset(name.rpartition(".")[2] for name in frameworks().names("entry"))
 
 
 def called_in_sight(given: Pace, mine: Pace) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import msgspec
 
@@ -28,7 +29,11 @@ class Text:
     """The text of one file by span: columns are UTF-8 bytes."""
 
     def __init__(self, source: Source) -> None:
-        self.lines = source.lines()
+        self.source = source
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return self.source.lines()
 
     def of(self, at: int, limit: int = SHORT) -> str:
         if at == 0:

@@ -12,6 +12,7 @@ from xlalint.program.ir import unpack
 STRONG = frozenset({"optimizer-step", "boundary", "backward"})
 WEAK = frozenset({"model-call", "loader"})
 EVIDENCE = STRONG | WEAK
+PERFORMED = EVIDENCE | {"framework", "moved"}
 
 
 class StepLoops:
@@ -23,6 +24,7 @@ class StepLoops:
         self.loops: dict[FunctionKey, dict[RegionKey, str]] = {}
         self.contains: set[FunctionKey] = set()
         self.callers: dict[FunctionKey, list[tuple[FunctionKey, CallEdge]]] = {}
+        self._everything: dict[tuple[FunctionKey, int], frozenset[str]] = {}
         for function in self.functions.values():
             for edge in sorted(function.calls, key=lambda e: (e.at, e.callee)):
                 if edge.callee in self.functions and edge.callee != function.key:
@@ -78,7 +80,7 @@ class StepLoops:
     def find_performers(self) -> None:
         """For each function, the signs of a step that a call of it gives, outside of its own loops."""
         self.performs = {key: self.own_signs(f) for key, f in self.functions.items()}
-        pending = list(self.functions)
+        pending = [key for key, signs in self.performs.items() if signs]
         while pending:
             key = pending.pop()
             for caller, edge in self.callers.get(key, ()):
@@ -94,7 +96,7 @@ class StepLoops:
         return frozenset(
             sign.kind
             for sign in function.signs
-            if sign.kind in EVIDENCE | {"framework", "moved"} and loop_of(function, sign.region) is None
+            if sign.kind in PERFORMED and loop_of(function, sign.region) is None
         )
 
     def evidence(self, function: FunctionFacts, loop: RegionKey) -> frozenset[str]:
@@ -124,6 +126,13 @@ class StepLoops:
         return edge.at == loop[1] or (edge.region == function.regions[loop].parent and encloses(text, edge.at))
 
     def everything(self, key: FunctionKey, depth: int) -> frozenset[str]:
+        """The signs of a function and of what it calls, so many calls deep."""
+        known = self._everything.get((key, depth))
+        if known is None:
+            known = self._everything[key, depth] = self.signs_below(key, depth)
+        return known
+
+    def signs_below(self, key: FunctionKey, depth: int) -> frozenset[str]:
         function = self.functions.get(key)
         if function is None:
             return frozenset()
@@ -140,14 +149,14 @@ class StepLoops:
         for key, function in self.functions.items():
             found = self.evidence_of(function)
             if found:
-                evidence[key] = found
+                evidence[key] = found, inner_loops(function, found)
         changed = True
         rounds = 0
         while changed and rounds < 12:
             changed = False
             rounds += 1
-            for key, signs in evidence.items():
-                kinds = self.loops_of(self.functions[key], signs)
+            for key, (signs, inner) in evidence.items():
+                kinds = self.loops_of(self.functions[key], signs, inner)
                 if kinds != self.loops.get(key):
                     self.loops[key] = kinds
                     changed = True
@@ -170,12 +179,16 @@ class StepLoops:
                 self.contains.add(key)
                 pending.extend(caller for caller, _ in self.callers.get(key, ()))
 
-    def loops_of(self, function: FunctionFacts, evidence: dict[RegionKey, frozenset[str]]) -> dict[RegionKey, str]:
+    def loops_of(
+        self,
+        function: FunctionFacts,
+        evidence: dict[RegionKey, frozenset[str]],
+        inner: dict[RegionKey, list[RegionKey]],
+    ) -> dict[RegionKey, str]:
         kinds: dict[RegionKey, str] = {}
         for loop, own in evidence.items():
-            inner = [k for k in evidence if k != loop and within(function, k, loop)]
-            holds = any(kinds.get(k) in ("step", "epoch") for k in inner) or self.calls_a_loop(function, loop)
-            kinds[loop] = self.kind_of_loop(function, loop, own, holds, inner, evidence)
+            holds = any(kinds.get(k) in ("step", "epoch") for k in inner[loop]) or self.calls_a_loop(function, loop)
+            kinds[loop] = self.kind_of_loop(function, loop, own, holds, inner[loop], evidence)
         return kinds
 
     def calls_a_loop(self, function: FunctionFacts, loop: RegionKey) -> bool:
@@ -214,3 +227,8 @@ class StepLoops:
         if sets_up(function):
             return False
         return not function.is_module or decodes(function)
+
+
+def inner_loops(function: FunctionFacts, loops: Iterable[RegionKey]) -> dict[RegionKey, list[RegionKey]]:
+    every = list(loops)
+    return {outer: [loop for loop in every if loop != outer and within(function, loop, outer)] for outer in every}
