@@ -22,6 +22,8 @@ class Answer(msgspec.Struct, frozen=True, eq=False):
     """No call was cut short: the answer holds for every call budget of at least ``calls``."""
     whole_attributes: bool
     cost: int
+    heeds_signature: bool = False
+    """Whether it matters that no call gave the arguments; otherwise a call with the same ones has the same answer."""
 
 
 class Memo:

@@ -64,7 +64,7 @@ def check_op(
         return
     if row.backward_costs == "never" or frame.no_grad or not any(t.grad for t in live):
         return
-    if row.backward_costs_for(bound) and not (frame.by_signature and is_called(frame)):
+    if row.backward_costs_for(bound) and not (is_called(frame) and frame.given_by_signature()):
         detail = named(row.backward_fallback, arguments, keywords)
         frame.emit(Effect.CPU_FALLBACK, node.at, value, row.name, operand, detail=detail, backward_only=True)
 

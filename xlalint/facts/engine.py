@@ -93,7 +93,13 @@ class Engine(Attributes):
             environment[f"self.{seed[0]}"] = seed[1]
         no_grad = is_without_grad(function)
         without_data = is_given_no_data(function, environment, receiver)
-        answer = self.run(function, environment, receiver, Depth(calls, attributes), no_grad, by_signature=True)
+        same_call = (function, receiver, (), no_grad, tuple(environment.values()))
+        is_plain = closure is None and seed is None
+        answer = self._answers.get(same_call, calls, attributes) if is_plain else None
+        if answer is None or answer.heeds_signature:
+            answer = self.run(function, environment, receiver, Depth(calls, attributes), no_grad, by_signature=True)
+            if is_plain and not answer.heeds_signature:
+                self._answers.put(same_call, calls, attributes, answer)
         if without_data:
             self.records[function].signs[Sign("given-no-data", ROOT, 0)] = None
         self._answers.put(key, calls, attributes, answer)
@@ -176,6 +182,7 @@ class Engine(Attributes):
             depth.whole_calls,
             depth.whole_attributes,
             frame.cost,
+            frame.heeds_signature,
         )
 
     def value_of(self, frame: Frame) -> d.Value:

@@ -98,7 +98,8 @@ class Frame:
         self.remembers = False
         """Some name holds what is true every k-th time."""
         self.by_signature = False
-        """No call gave the arguments: they are what the signature promises."""
+        self.heeds_signature = False
+        """Whether ``given_by_signature`` was asked."""
         self.stands_for_device = False
         self.cost = 1
         self.closures: dict[d.Function, None] = {}
@@ -126,6 +127,11 @@ class Frame:
         self.origins[path] = self.statement
         if self.known_globals is not None and value is not d.UNKNOWN:
             self.known_globals[path] = value
+
+    def given_by_signature(self) -> bool:
+        """No call gave the arguments: they are what the signature promises."""
+        self.heeds_signature = True
+        return self.by_signature
 
     # What is left behind
 

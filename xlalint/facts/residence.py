@@ -15,7 +15,7 @@ MOVING = frozenset({"to", "cuda"})
 def is_as_given(frame: Frame, node: ir.Expr | None) -> bool:
     """Whether a value comes from a parameter that no call in sight gives: what is handed to numpy lies on the host
     then, or the program would run on no accelerator. What a framework calls is given device tensors."""
-    if not frame.by_signature or frameworks().get("entry", frame.function.name) is not None:
+    if frameworks().get("entry", frame.function.name) is not None or not frame.given_by_signature():
         return False
     roots = roots_of(frame, node)
     values = [frame.env.get(name, d.UNKNOWN) for name in roots]
