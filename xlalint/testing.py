@@ -78,7 +78,7 @@ def revealed(files: Mapping[str, str]) -> dict[tuple[str, int], str]:
         part = part_of(sources, sources, Assumptions())
         engine = part.engine(part.lower().called)
         engine.reveal = lambda path, line, value: seen.setdefault((path, line), []).append(value)
-        part.evaluate_with(engine)
+        part.evaluate_with(engine, part.own)
         if part.failed:
             raise ValueError("; ".join(part.failed.values()))
         return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import msgspec
 
@@ -104,19 +104,17 @@ class Part:
         packages = frozenset(top_level(path) for path in self.sources)
         return Engine(Program(self.lowered, roots, called, packages), self.assumptions)
 
-    def evaluate(self, called: frozenset[str], tick: Callable[[], None] | None = None) -> list[Evaluated]:
-        """All functions of the part's own files, and whatever they called."""
-        return self.evaluate_with(self.engine(called), tick)
+    def evaluate(self, called: frozenset[str], paths: Iterable[str] | None = None) -> list[Evaluated]:
+        """All functions of the part's own files, or of other linted ones, and whatever they called."""
+        return self.evaluate_with(self.engine(called), self.own if paths is None else paths)
 
-    def evaluate_with(self, engine: Engine, tick: Callable[[], None] | None = None) -> list[Evaluated]:
-        for path in self.own:
+    def evaluate_with(self, engine: Engine, paths: Iterable[str]) -> list[Evaluated]:
+        for path in paths:
             module = self.lowered(path)
             if module is None or not (engine.reveal or self.can_cost(path, module)):
                 continue
             for function in module.everything:
                 self.analyse(engine, function, path)
-            if tick is not None:
-                tick()
         return [evaluated(engine.program, function, record) for function, record in engine.records.items()]
 
     def can_cost(self, path: str, module: ir.ModuleIR) -> bool:

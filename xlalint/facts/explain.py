@@ -50,7 +50,7 @@ def explain(source: Source, line: int, assumptions: Assumptions) -> str:
     engine = part.engine(index.called)
     watch = Watch(path, line)
     watch.on(engine)
-    functions = merge([part.evaluate_with(engine)])
+    functions = merge([part.evaluate_with(engine, part.own)])
     if path in part.failed:
         raise Unexplained(part.failed[path])
     heat = HeatMap([one.facts for one in functions.values()])

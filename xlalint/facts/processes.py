@@ -1,5 +1,6 @@
-"""The analysis in several processes. Each lowers its share; all share their indexes; each evaluates its share; all
-share what they found; each finishes its share. Forked, so that sources and configuration need not be sent."""
+"""The analysis in several processes. Each lowers its share; all share their indexes; each evaluates its share and then
+what waits in others; all share what they found; each finishes its share. Forked, so that sources and configuration need
+not be sent."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ import msgspec
 
 from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.evaluation import Evaluated, Index, Part, without_collector
+from xlalint.facts.waiting import Waiting, taken_by
 from xlalint.sources.source import Source
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ class Team:
         self.sources = sources
         self.shares = shares
         self.assumptions = assumptions
+        self.waiting = [Waiting(sorted(share)) for share in shares]
 
     def run(self, finish: FinishOne[T]) -> dict[str, T]:
         """The finished result of every file, by path. Raises ``WorkerDied``."""
@@ -59,7 +62,11 @@ class Team:
             process.start()
             theirs.close()
             workers.append((process, mine))
-        finished = self.lead(workers, finish)
+        try:
+            finished = self.lead(workers, finish)
+        finally:
+            for share in self.waiting:
+                share.close()
         for process, _ in workers:
             process.join()
         return finished
@@ -71,7 +78,7 @@ class Team:
         called: frozenset[str] = frozenset().union(*(index.called for index in indexes))
         for _, connection in workers:
             connection.send(called)
-        own = Found(part.evaluate(called), dict(part.failed))
+        own = Found(part.evaluate(called, taken_by(0, self.waiting)), dict(part.failed))
         packed = [ENCODER.encode(own), *(receive_bytes(connection) for _, connection in workers)]
         for number, (_, connection) in enumerate(workers, 1):
             connection.send(indexes)
@@ -88,7 +95,7 @@ class Team:
         without_collector()
         part = Part(self.sources, self.shares[number], self.assumptions)
         connection.send(part.lower())
-        own = Found(part.evaluate(connection.recv()), dict(part.failed))
+        own = Found(part.evaluate(connection.recv(), taken_by(number, self.waiting)), dict(part.failed))
         connection.send_bytes(ENCODER.encode(own))
         indexes = connection.recv()
         others = [DECODER.decode(connection.recv_bytes()) for _ in range(len(self.shares) - 1)]

@@ -63,5 +63,5 @@ def sights(sources: Iterable[Source], assumptions: AssumptionsOf) -> Sights:
     seen = Sights(by_path)
     seen.on(engine)
     seen.program = engine.program
-    part.evaluate_with(engine)
+    part.evaluate_with(engine, part.own)
     return seen

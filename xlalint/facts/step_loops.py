@@ -94,9 +94,7 @@ class StepLoops:
 
     def own_signs(self, function: FunctionFacts) -> frozenset[str]:
         return frozenset(
-            sign.kind
-            for sign in function.signs
-            if sign.kind in PERFORMED and loop_of(function, sign.region) is None
+            sign.kind for sign in function.signs if sign.kind in PERFORMED and loop_of(function, sign.region) is None
         )
 
     def evidence(self, function: FunctionFacts, loop: RegionKey) -> frozenset[str]:
