@@ -11,6 +11,7 @@ import msgspec
 
 from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.engine import Engine, function_key, is_without_grad
+from xlalint.facts.lending import pack, unpack
 from xlalint.facts.reach import reaches_xla
 from xlalint.facts.record import FunctionKey, RawEvent, Record
 from xlalint.facts.regions import FunctionFacts
@@ -62,6 +63,8 @@ class Part:
         self.own = sorted(own)
         self.assumptions = assumptions
         self.modules: dict[str, ir.ModuleIR | None] = {}
+        self.borrowed: dict[str, bytes] = {}
+        """Files that another process has lowered, packed."""
         self.failed: dict[str, str] = {}
         sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION_LIMIT))
 
@@ -85,7 +88,16 @@ class Part:
             self.modules[path] = self.load(path)
         return self.modules[path]
 
+    def lend(self, asked: Iterable[str]) -> dict[str, bytes]:
+        """Those of the files asked for that this process has lowered."""
+        modules = {path: module for path in asked if (module := self.modules.get(path)) is not None}
+        packed = {path: pack(module) for path, module in modules.items()}
+        return {path: data for path, data in packed.items() if data is not None}
+
     def load(self, path: str) -> ir.ModuleIR | None:
+        borrowed = self.borrowed.pop(path, None)
+        if borrowed is not None:
+            return unpack(borrowed)
         source = self.sources.get(path)
         if source is None:
             source = imported_source(path)

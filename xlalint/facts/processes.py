@@ -1,6 +1,6 @@
-"""The analysis in several processes. Each lowers its share; all share their indexes; each evaluates its share and then
-what waits in others; all share what they found; each finishes its share. Forked, so that sources and configuration need
-not be sent."""
+"""The analysis in several processes. Each lowers its share; all share their indexes and what others will ask for; each
+evaluates its share and then what waits in others; all share what they found; each finishes its share. Forked, so that
+sources and configuration need not be sent."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import msgspec
 
 from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.evaluation import Evaluated, Index, Part, without_collector
+from xlalint.facts.lending import wanted
 from xlalint.facts.waiting import Waiting, taken_by
 from xlalint.sources.source import Source
 
@@ -75,9 +76,7 @@ class Team:
         without_collector()
         part = Part(self.sources, self.shares[0], self.assumptions)
         indexes = [part.lower(), *(receive(connection) for _, connection in workers)]
-        called: frozenset[str] = frozenset().union(*(index.called for index in indexes))
-        for _, connection in workers:
-            connection.send(called)
+        called = self.hand_out(part, indexes, workers)
         own = Found(part.evaluate(called, taken_by(0, self.waiting)), dict(part.failed))
         packed = [ENCODER.encode(own), *(receive_bytes(connection) for _, connection in workers)]
         for number, (_, connection) in enumerate(workers, 1):
@@ -91,11 +90,29 @@ class Team:
             finished.update(pickle.loads(receive_bytes(connection)))
         return finished
 
+    def hand_out(self, part: Part, indexes: list[Index], workers: list[tuple[Any, Connection]]) -> frozenset[str]:
+        """Give every process the lowered files that it will ask for; gives the names of all that is called."""
+        called: frozenset[str] = frozenset().union(*(index.called for index in indexes))
+        needs = wanted({path: names for index in indexes for path, names in index.imports.items()}, self.shares)
+        asked = frozenset().union(*needs)
+        for _, connection in workers:
+            connection.send((called, asked))
+        lent = part.lend(asked)
+        for _, connection in workers:
+            lent.update(receive(connection))
+        for number, (_, connection) in enumerate(workers, 1):
+            connection.send({path: data for path, data in lent.items() if path in needs[number]})
+        part.borrowed = {path: data for path, data in lent.items() if path in needs[0]}
+        return called
+
     def work(self, connection: Connection, number: int, finish: FinishOne[T]) -> None:
         without_collector()
         part = Part(self.sources, self.shares[number], self.assumptions)
         connection.send(part.lower())
-        own = Found(part.evaluate(connection.recv(), taken_by(number, self.waiting)), dict(part.failed))
+        called, asked = connection.recv()
+        connection.send(part.lend(asked))
+        part.borrowed = connection.recv()
+        own = Found(part.evaluate(called, taken_by(number, self.waiting)), dict(part.failed))
         connection.send_bytes(ENCODER.encode(own))
         indexes = connection.recv()
         others = [DECODER.decode(connection.recv_bytes()) for _ in range(len(self.shares) - 1)]
