@@ -63,6 +63,8 @@ def number(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, no
     if type(value) is d.Host:
         if name == "int" and type(value.constant) is int:
             return value
+        if name == "float" and value.constant == "inf":
+            return d.INFINITE
         return d.host(name if name != "complex" else "float", varies=value.varies, paid=value.paid)
     return d.host(name if name != "complex" else "float")
 

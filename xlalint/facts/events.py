@@ -53,12 +53,22 @@ class Effect(Enum):
     BUILTIN_OVER_TENSORS = "builtin-over-tensors"
     TENSOR_AS_NUMBER = "tensor-as-number"
     ZERO_DIM_INDEX = "zero-dim-index"
+    SCHEDULER_READ = "scheduler-read"
+    STATE_SAVED = "state-saved"
+    GRADIENT_CLIPPING = "gradient-clipping"
+    GRAD_SCALER = "grad-scaler"
+    DISTRIBUTION_CHECK = "distribution-check"
+    COLLECTIVE = "collective"
+    OPTIMIZER_READ = "optimizer-read"
+    HOST_GENERATOR = "host-generator"
+    MODEL_TO_HOST = "model-to-host"
     # control flow
     BRANCH = "branch"
     LOOP_TEST = "loop-test"
     BOOLEAN_OPERATOR = "boolean-operator"
     ASSERTION = "assertion"
     FILTER = "filter"
+    CONDITIONAL_CALL = "conditional-call"
     # shapes
     NONZERO = "nonzero"
     BOOLEAN_INDEX = "boolean-index"
@@ -85,6 +95,8 @@ class Effect(Enum):
     PROFILER_SERVER = "profiler-server"
     TRACE_MISUSE = "trace-misuse"
     CUDA_HABIT = "cuda-habit"
+    ANOMALY_DETECTION = "anomaly-detection"
+    EAGER_MODE = "eager-mode"
     # lowering
     CPU_FALLBACK = "cpu-fallback"
 

@@ -12,6 +12,7 @@ from xlalint.facts.engines import make_engine
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import longest_of
+from xlalint.facts.library_costs import check_call
 from xlalint.facts.profiling import note_profiler
 from xlalint.facts.residence import is_as_given
 from xlalint.facts.restrictions import check_restrictions
@@ -41,6 +42,7 @@ ENTERED = frozenset({"no_grad", "inference_mode", "enable_grad", "autocast", "se
 def note_external(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> None:
     check_restrictions(frame, name, arguments, keywords, node)
     note_profiler(frame, name, arguments, keywords, node)
+    check_call(frame, name, arguments, keywords, node)
 
 
 def note_cuda(frame: Frame, node: ir.Call) -> None:

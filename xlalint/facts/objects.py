@@ -100,7 +100,7 @@ def namespace_attribute(frame: Frame, value: d.Namespace, name: str) -> d.Value:
     if value.name == "torch" and name in DTYPES:
         return d.host("dtype", DTYPES[name])
     if value.name in ("math", "numpy", "torch") and name in ("pi", "inf", "nan", "e"):
-        return d.FLOAT
+        return d.INFINITE if name == "inf" else d.FLOAT
     if value.path is not None:
         return frame.engine.module_attribute(frame, value.path, value.name, name)
     if frame.stands_for_device and value.name == "torch" and name.endswith("Tensor"):

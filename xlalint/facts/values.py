@@ -5,6 +5,7 @@ What is not known is ``UNKNOWN``, which is never taken for a tensor. How values 
 
 from __future__ import annotations
 
+import math
 from functools import cache, lru_cache
 from typing import Any, TypeAlias
 
@@ -240,6 +241,7 @@ UNKNOWN = Unknown()
 NONE = _host("none", None, None, False)
 TRUE, FALSE = constant(True), constant(False)
 INT, FLOAT, BOOL, STR = host("int"), host("float"), host("bool"), host("str")
+INFINITE = constant(math.inf)
 OBJECT, ANY_HOST, NUMPY, SIZE, DTYPE = host("object"), host("?"), host("numpy"), host("size"), host("dtype")
 PAID = host("float", paid=True)
 LIKELY_HOST_DEVICE = host("device", HOST, paid=True)

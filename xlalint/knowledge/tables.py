@@ -5,6 +5,7 @@ Each is a csv file with comment lines (``#``) and a header; no cell holds a comm
 
 from __future__ import annotations
 
+import csv
 import functools
 from pathlib import Path
 
@@ -92,17 +93,14 @@ class Restriction(msgspec.Struct, frozen=True):
 
 @functools.cache
 def restrictions() -> dict[str, tuple[Restriction, ...]]:
-    import csv
-
     found: dict[str, list[Restriction]] = {}
     with (FOLDER / "unsupported.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            positions = dict(word.split("=") for word in row["positions"].split())
             found.setdefault(row["name"], []).append(
                 Restriction(
                     row["name"],
                     row["condition"],
-                    {name: int(position) for name, position in positions.items()},
+                    positions_in(row["positions"]),
                     row["effect"],
                     row["outcome"],
                     row["exception"],
@@ -111,3 +109,41 @@ def restrictions() -> dict[str, tuple[Restriction, ...]]:
                 )
             )
     return {name: tuple(rows) for name, rows in found.items()}
+
+
+class CostlyCall(msgspec.Struct, frozen=True):
+    """A row of ``calls.csv``: what a call of a library costs where its condition holds."""
+
+    name: str
+    condition: str
+    positions: dict[str, int]
+    operand: str
+    """The parameter that has to be a device tensor; ``*`` any, or nothing."""
+    effect: str
+    detail: str
+    fix: str
+
+
+@functools.cache
+def costly_calls() -> dict[str, tuple[CostlyCall, ...]]:
+    """By name; of the rows of one name the first that holds counts."""
+    found: dict[str, list[CostlyCall]] = {}
+    with (FOLDER / "calls.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            found.setdefault(row["name"], []).append(
+                CostlyCall(
+                    row["name"],
+                    row["condition"],
+                    positions_in(row["positions"]),
+                    row["operand"],
+                    row["effect"],
+                    row["detail"],
+                    row["fix"],
+                )
+            )
+    return {name: tuple(rows) for name, rows in found.items()}
+
+
+def positions_in(text: str) -> dict[str, int]:
+    """``device=0 dtype=1``: which positional argument a parameter is."""
+    return {name: int(position) for name, _, position in (word.partition("=") for word in text.split())}

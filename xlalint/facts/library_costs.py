@@ -1,0 +1,54 @@
+"""Calls into libraries that cost by what they are, though none of their ops would say so: rows of ``calls.csv``."""
+
+from __future__ import annotations
+
+from xlalint.facts import domain as d
+from xlalint.facts.costs import argument
+from xlalint.facts.events import Effect
+from xlalint.facts.frame import Frame
+from xlalint.knowledge.conditions import decide, parse
+from xlalint.knowledge.tables import CostlyCall, costly_calls
+from xlalint.program import ir
+
+FREE = "free"
+ANY = "*"
+
+
+def check_call(frame: Frame, name: str, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call) -> None:
+    """Note the cost of the first row that holds for a call of ``name``."""
+    for row in costly_calls().get(name, ()):
+        if not holds(row, arguments, keywords):
+            continue
+        known = operand(row, arguments, keywords)
+        if row.effect != FREE and known is not None:
+            shown = node.arguments[0] if row.operand and node.arguments else None
+            frame.emit(Effect(row.effect), node.at, known, name, shown, detail=row.detail, form=row.fix)
+        return
+
+
+def holds(row: CostlyCall, arguments: list[d.Value], keywords: dict[str, d.Value]) -> bool:
+    """Whether the condition is known to be met; what ``**`` hands on may be anything."""
+    if not row.condition:
+        return True
+    if "**" in keywords:
+        return False
+    given = {name: value for name in row.positions if (value := passed(row, name, arguments, keywords)) is not None}
+    given.update(keywords)
+    return decide(parse(row.condition), {name: argument(value) for name, value in given.items()}, {}) is True
+
+
+def passed(row: CostlyCall, parameter: str, arguments: list[d.Value], keywords: dict[str, d.Value]) -> d.Value | None:
+    position = row.positions.get(parameter, len(arguments))
+    return arguments[position] if position < len(arguments) else keywords.get(parameter)
+
+
+def operand(row: CostlyCall, arguments: list[d.Value], keywords: dict[str, d.Value]) -> d.Value | None:
+    """What the call works on: a device tensor, or nothing that matters; None where it needs one and has none."""
+    if not row.operand:
+        return d.NONE
+    given = [*arguments, *keywords.values()] if row.operand == ANY else [passed(row, row.operand, arguments, keywords)]
+    for value in given:
+        known = d.tensor_of(d.as_operand(value)) if value is not None else None
+        if known is not None and known.live and (known is value or d.surely_tensor(d.as_operand(value or d.NONE))):
+            return known
+    return None
