@@ -39,6 +39,7 @@ class Row(msgspec.Struct, frozen=True):
     condition: str
     positions: str
     operand: str
+    unless: str
     effect: str
     metric: str
     detail: str

@@ -79,12 +79,12 @@ def call_torch_library(
         return torch_modules.make_module(frame, name, arguments, keywords, node)
     if rest.startswith("optim."):
         if last[:1].isupper():
-            return d.role("scheduler" if "lr_scheduler" in rest else "optimizer")
+            return d.role("scheduler" if "lr_scheduler" in rest else "optimizer", None, name)
         return d.UNKNOWN
     if rest == "compile" or rest.startswith("jit."):
         return arguments[0] if arguments else d.UNKNOWN
     if last == "GradScaler":
-        return d.role("scaler")
+        return d.role("scaler", None, name if keywords.get("enabled", d.TRUE) is d.TRUE else None)
     if last == "SummaryWriter":
         return d.role("writer")
     if rest.startswith("hub."):

@@ -17,7 +17,7 @@ ANY = "*"
 def check_call(frame: Frame, name: str, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call) -> None:
     """Note the cost of the first row that holds for a call of ``name``."""
     for row in costly_calls().get(name, ()):
-        if not holds(row, arguments, keywords):
+        if not holds(row, arguments, keywords) or not row.unless.isdisjoint(frame.engine.program.called):
             continue
         known = operand(row, arguments, keywords)
         if row.effect != FREE and known is not None:

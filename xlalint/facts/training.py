@@ -8,6 +8,7 @@ from xlalint.facts.bucketing import check_loader, check_padding_call, run_collat
 from xlalint.facts.engines import run_engine
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
+from xlalint.facts.library_costs import check_call
 from xlalint.facts.shapes import device_of
 from xlalint.facts.textual import logged, shown_tensor
 from xlalint.program import ir
@@ -15,6 +16,8 @@ from xlalint.program import ir
 Arguments = list[d.Value]
 Keywords = dict[str, d.Value]
 MOVING = frozenset({"to", "cuda", "cpu"})
+DECISIVE = frozenset({"step", "log_prob", "cdf", "icdf"})
+"""Methods whose cost is a matter of the class that they are of."""
 READING_WRITERS = {
     "add_scalar": 1,
     "add_histogram": 1,
@@ -106,6 +109,8 @@ def call_role_method(
     frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
 ) -> d.Value | None:
     """A method of something known by its part; None where the part does not say."""
+    if role.detail is not None and name in DECISIVE:
+        check_call(frame, f"{role.detail}.{name}", arguments, keywords, node)
     if role.role == "optimizer":
         if name == "step":
             frame.sign("optimizer-step", node.at)

@@ -119,6 +119,8 @@ class CostlyCall(msgspec.Struct, frozen=True):
     positions: dict[str, int]
     operand: str
     """The parameter that has to be a device tensor; ``*`` any, or nothing."""
+    unless: frozenset[str]
+    """Functions that turn it off for the whole process, where the program calls one of them."""
     effect: str
     detail: str
     fix: str
@@ -136,6 +138,7 @@ def costly_calls() -> dict[str, tuple[CostlyCall, ...]]:
                     row["condition"],
                     positions_in(row["positions"]),
                     row["operand"],
+                    frozenset(row["unless"].split()),
                     row["effect"],
                     row["detail"],
                     row["fix"],

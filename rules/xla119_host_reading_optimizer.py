@@ -1,0 +1,22 @@
+"""XLA119: an optimizer that reads device tensors on the host in every step."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Effect, Facts, Finding, Rule, Severity, how_often
+
+RULE = Rule(code="XLA119", name="host-reading-optimizer", family="host-transfer", severity=Severity.WARNING)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for update in facts.hot(Effect.OPTIMIZER_READ):
+        yield Finding(
+            rule=RULE,
+            at=update,
+            message=f"`{update.spelling}` of {optimizer(update.subject)} {update.detail} {how_often(update)}",
+            help="take an optimizer that stays on the device, such as SGD or one of Adam's family",
+        )
+
+
+def optimizer(method: str) -> str:
+    """The class that a method's dotted name says."""
+    return f"`{method.split('.')[-2]}`"
