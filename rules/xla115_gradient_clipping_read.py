@@ -2,9 +2,15 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Edit, Effect, Event, Facts, Finding, Rule, Safety, Severity, how_often
+from xlalint.api import Edit, Effect, Event, Facts, Finding, Neutral, Rule, Safety, Severity, how_often
 
-RULE = Rule(code="XLA115", name="gradient-clipping-read", family="host-transfer", severity=Severity.WARNING)
+RULE = Rule(
+    code="XLA115",
+    name="gradient-clipping-read",
+    family="host-transfer",
+    severity=Severity.WARNING,
+    neutral=Neutral.REPLAY_UPDATE,
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:

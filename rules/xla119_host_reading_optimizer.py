@@ -2,9 +2,15 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Effect, Facts, Finding, Rule, Severity, how_often
+from xlalint.api import Effect, Facts, Finding, Neutral, Rule, Severity, how_often
 
-RULE = Rule(code="XLA119", name="host-reading-optimizer", family="host-transfer", severity=Severity.WARNING)
+RULE = Rule(
+    code="XLA119",
+    name="host-reading-optimizer",
+    family="host-transfer",
+    severity=Severity.WARNING,
+    neutral=Neutral.REPLAY_UPDATE,
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ All sizes are one number, so that shapes agree wherever the program wants them t
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import Any
@@ -41,13 +42,14 @@ class _Run:
     turn: dict[int, int]
     answers: dict[tuple[int, int], Any]
     parameters: list[Any]
+    optimizers: list[Any]
     kept: list[Any]
     """What the flagged place gave in this step: a value that nobody holds is not computed."""
 
     def __init__(self) -> None:
         self.step = self.reached = 0
         self.still = False
-        self.turn, self.answers, self.parameters, self.kept = {}, {}, [], []
+        self.turn, self.answers, self.parameters, self.optimizers, self.kept = {}, {}, [], [], []
 
     def occurrence(self, site: int) -> tuple[int, int]:
         """A place, and the how-manieth time in this step it is met."""
@@ -270,7 +272,10 @@ class Model(torch.nn.Module):  # type: ignore[misc]
         self._fields = tuple(name for name in fields if not hasattr(torch.Tensor, name))
         self._parts, self._keys = parts, keys
         self.made = True
-        _run.parameters.extend(self.parameters())
+        own = list(self.parameters())
+        _run.parameters.extend(own)
+        for each in _run.optimizers:
+            each.param_groups[0]["params"].extend(own)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         leaves = _leaves([args, dict(kwargs)])
@@ -325,13 +330,25 @@ class Loss(torch.nn.Module):  # type: ignore[misc]
         return sum(means[1:], means[0]) ** 2
 
 
-def optimizer() -> Any:
-    """Plain gradient descent on all that the stand-ins have to learn."""
-    return torch.optim.SGD(_run.parameters or [torch.nn.Parameter(torch.ones((), device=device()))], lr=0.01)
+def optimizer(kind: str = "torch.optim.SGD") -> Any:
+    """One for all that the stand-ins have to learn, those made later too; plain gradient descent where its class is
+    not known."""
+    made = _named(kind)(_run.parameters or [torch.nn.Parameter(torch.ones((), device=device()))], lr=0.01)
+    _run.optimizers.append(made)
+    return made
 
 
-def scheduler() -> Any:
-    return torch.optim.lr_scheduler.LambdaLR(optimizer(), lambda _: 1.0)
+def scheduler(kind: str = "") -> Any:
+    of = optimizer()
+    return torch.optim.lr_scheduler.LambdaLR(of, lambda _: 1.0) if not kind else _named(kind)(of)
+
+
+def scaler(kind: str) -> Any:
+    return _named(kind)()
+
+
+def _named(path: str) -> Any:
+    return functools.reduce(getattr, path.split(".")[1:], torch)
 
 
 class Absent:

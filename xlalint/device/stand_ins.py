@@ -256,7 +256,9 @@ class Maker:
         if value.role in d.TENSOR_ROLES:
             return self._batch(path, None, path)
         if value.role in ("optimizer", "scheduler"):
-            return f"stand_in.{value.role}()"
+            return f"stand_in.{value.role}({repr(value.detail) if value.detail else ''})"
+        if value.role == "scaler" and value.detail:
+            return f"stand_in.scaler({value.detail!r})"
         if value.role in _ACTIONS:
             return f"stand_in.Absent({path!r})"
         return None

@@ -99,6 +99,7 @@ def _slices(case: Case, places: Places) -> Iterator[Slice]:
     if node is None:
         return
     boundary = case.diagnostic.neutral is not Neutral.BOUNDARY
+    gradients = case.diagnostic.neutral is Neutral.REPLAY_UPDATE
     if case.diagnostic.neutral is Neutral.FIRST_ONLY:
         node = places.statement(node) or node
     line = node.lineno if isinstance(node, (ast.For, ast.While)) and not boundary else case.diagnostic.loop_line
@@ -113,14 +114,14 @@ def _slices(case: Case, places: Places) -> Iterator[Slice]:
     try:
         looped = [call for call in calls if any(getattr(each, "lineno", 0) == line for each in places.above(call))]
         for call in looped:
-            found = cut(places, call, line, boundary)
+            found = cut(places, call, line, boundary, gradients)
             if found is not None and found.loop is not None:
                 yield found
-        own = cut(places, node, line or None, boundary)
+        own = cut(places, node, line or None, boundary, gradients)
         if own is not None:
             yield own
         for call in calls:
-            found = cut(places, call, None, boundary) if call not in looped else None
+            found = cut(places, call, None, boundary, gradients) if call not in looped else None
             if found is not None:
                 yield found
     finally:

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+GRADIENTS = "%gradients"
+"""The path of what a backward pass leaves in the parameters, whoever they belong to."""
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
@@ -75,12 +77,16 @@ def _bound(target: ast.AST) -> Iterator[str]:
 
 
 def _changed(statement: ast.stmt) -> set[str]:
-    """``a.b.append(x)`` changes ``a.b``; a method of ``self`` is called for something else."""
+    """``a.b.append(x)`` changes ``a.b``, and ``a.backward()`` the gradients, too; a method of ``self`` is called for
+    something else."""
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return set()
     called = statement.value.func
-    path = path_of(called.value) if isinstance(called, ast.Attribute) else None
-    return {path} if path not in (None, "self") and path is not None else set()
+    if not isinstance(called, ast.Attribute):
+        return set()
+    path = path_of(called.value)
+    found = {path} if path not in (None, "self") and path is not None else set()
+    return found | {GRADIENTS} if called.attr == "backward" else found
 
 
 def touches(written: str, needed: set[str]) -> bool:

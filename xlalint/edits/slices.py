@@ -10,7 +10,7 @@ import ast
 import copy
 from dataclasses import dataclass
 
-from xlalint.edits.dependence import NESTED, heads, reads, touches, writes
+from xlalint.edits.dependence import GRADIENTS, NESTED, heads, reads, touches, writes
 from xlalint.edits.neutral import ACTORS, flag, is_flagged
 from xlalint.edits.places import Loop, Places, Scope
 
@@ -38,10 +38,17 @@ class Slice:
     """What is taken to hold, and is no part of ``body``."""
 
 
-def cut(places: Places, node: ast.expr | ast.stmt, loop_line: int | None, boundary: bool = True) -> Slice | None:
+def cut(
+    places: Places,
+    node: ast.expr | ast.stmt,
+    loop_line: int | None,
+    boundary: bool = True,
+    gradients: bool = False,
+) -> Slice | None:
     """The slice for ``node``, in the innermost function around it; ``loop_line`` is where its step loop begins.
 
-    Without a ``boundary`` the step loop sets none: what the program does itself is what counts.
+    Without a ``boundary`` the step loop sets none: what the program does itself is what counts. ``gradients`` says
+    that the place works on them, and so needs the backward pass that makes them.
     """
     statement = places.statement(node)
     if statement is None:
@@ -50,7 +57,7 @@ def cut(places: Places, node: ast.expr | ast.stmt, loop_line: int | None, bounda
     around = [each for each in places.above(statement) if isinstance(each, ast.stmt)]
     inside = around[: around.index(scope)] if isinstance(scope, ast.stmt) else around
     loop = _step_loop([statement, *inside], loop_line)
-    selection = _Selection(places, scope, statement, inside, loop, whole=not boundary)
+    selection = _Selection(places, scope, statement, inside, loop, whole=not boundary, gradients=gradients)
     emitter = _Emitter(selection, boundary)
     body = emitter.block(scope.body)
     return Slice(
@@ -115,15 +122,24 @@ class _Selection:
     """The statements that are needed, to a fixpoint: who needs a name needs whoever sets it."""
 
     def __init__(
-        self, places: Places, scope: Scope, statement: ast.stmt, inside: list[ast.stmt], loop: Loop | None, whole: bool
+        self,
+        places: Places,
+        scope: Scope,
+        statement: ast.stmt,
+        inside: list[ast.stmt],
+        loop: Loop | None,
+        *,
+        whole: bool,
+        gradients: bool,
     ) -> None:
         """``whole``: all that a flagged loop does is needed, and not only what its test asks for."""
         self.places = places
         self.statement = statement
         self.around = set(inside)
         self.loop = loop
+        self.gradients = gradients
         self.chosen: set[ast.stmt] = {statement}
-        self.needed = reads(heads(statement))
+        self.needed = reads(heads(statement)) | ({GRADIENTS} if gradients else set())
         if statement is loop and whole:
             for each in self._simple(loop.body):
                 self.chosen.add(each)
@@ -156,7 +172,7 @@ class _Selection:
         before = statement.lineno <= self.statement.lineno
         if before:
             return True
-        if isinstance(statement, ast.Expr):
+        if isinstance(statement, ast.Expr) and not self.gradients:
             # Called for its effect after the place: no value of the next step comes from there.
             return False
         return any(isinstance(each, (ast.For, ast.While)) and each in self.around for each in self._above(statement))

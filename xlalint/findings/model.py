@@ -53,6 +53,8 @@ class Neutral(Enum):
     """The same of what is made on the host; both times it goes to the device, as a batch does."""
     REPLAY_BACKWARD = "replay-backward"
     """The same of what costs in the backward pass; both times there is one."""
+    REPLAY_UPDATE = "replay-update"
+    """The same of what works on gradients; both times the step's own backward pass makes them."""
     FIRST_ONLY = "first-only"
     """The statement around it runs in the first step only, or its value is given again."""
     BOUNDARY = "boundary"
