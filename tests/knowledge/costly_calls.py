@@ -40,6 +40,7 @@ class Row(msgspec.Struct, frozen=True):
     positions: str
     operand: str
     unless: str
+    chosen: str
     effect: str
     metric: str
     detail: str

@@ -90,7 +90,7 @@ def call_torch_library(
     if rest.startswith("hub."):
         return d.module("?") if rest == "hub.load" else d.UNKNOWN
     if rest.startswith("distributions.") and last[:1].isupper():
-        return training.make_distribution(last, [*arguments, *keywords.values()])
+        return training.make_distribution(frame, last, arguments, keywords, node)
     return None if name.startswith("torch.") else d.UNKNOWN
 
 

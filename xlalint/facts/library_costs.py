@@ -6,12 +6,14 @@ from xlalint.facts import domain as d
 from xlalint.facts.costs import argument
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
+from xlalint.facts.mentions import names_in
 from xlalint.knowledge.conditions import decide, parse
 from xlalint.knowledge.tables import CostlyCall, costly_calls
 from xlalint.program import ir
 
 FREE = "free"
 ANY = "*"
+WITHIN = "in "
 
 
 def check_call(frame: Frame, name: str, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call) -> None:
@@ -20,7 +22,7 @@ def check_call(frame: Frame, name: str, arguments: list[d.Value], keywords: dict
         if not holds(row, arguments, keywords) or not row.unless.isdisjoint(frame.engine.program.called):
             continue
         known = operand(row, arguments, keywords)
-        if row.effect != FREE and known is not None:
+        if row.effect != FREE and known is not None and not (row.chosen and is_chosen(frame.function.body, node.at)):
             shown = node.arguments[0] if row.operand and node.arguments else None
             frame.emit(Effect(row.effect), node.at, known, name, shown, detail=row.detail, form=row.fix)
         return
@@ -37,6 +39,24 @@ def holds(row: CostlyCall, arguments: list[d.Value], keywords: dict[str, d.Value
     return decide(parse(row.condition), {name: argument(value) for name, value in given.items()}, {}) is True
 
 
+def is_chosen(block: ir.Block, at: int, tested: bool = False) -> bool:
+    """Whether a place stands behind a test, other than that for the main program."""
+    for statement in block:
+        if encloses(statement.at, at):
+            return tested
+        inner_tested = tested or (type(statement) is ir.If and "__name__" not in names_in(statement.test))
+        inner = [getattr(statement, field, ()) for field in ("body", "orelse", "final")]
+        inner += [handler for _, handler in getattr(statement, "handlers", ())]
+        if any(type(part) is tuple and is_chosen(part, at, inner_tested) for part in inner):
+            return True
+    return False
+
+
+def encloses(outer: int, inner: int) -> bool:
+    start, end = ir.unpack(outer)[:2], ir.unpack(outer)[2:]
+    return start <= ir.unpack(inner)[:2] and ir.unpack(inner)[2:] <= end
+
+
 def passed(row: CostlyCall, parameter: str, arguments: list[d.Value], keywords: dict[str, d.Value]) -> d.Value | None:
     position = row.positions.get(parameter, len(arguments))
     return arguments[position] if position < len(arguments) else keywords.get(parameter)
@@ -46,9 +66,23 @@ def operand(row: CostlyCall, arguments: list[d.Value], keywords: dict[str, d.Val
     """What the call works on: a device tensor, or nothing that matters; None where it needs one and has none."""
     if not row.operand:
         return d.NONE
+    if row.operand.startswith(WITHIN):
+        return held_tensor(passed(row, row.operand.removeprefix(WITHIN), arguments, keywords))
     given = [*arguments, *keywords.values()] if row.operand == ANY else [passed(row, row.operand, arguments, keywords)]
     for value in given:
         known = d.tensor_of(d.as_operand(value)) if value is not None else None
         if known is not None and known.live and (known is value or d.surely_tensor(d.as_operand(value or d.NONE))):
             return known
     return None
+
+
+def held_tensor(value: d.Value | None) -> d.Value | None:
+    """A device tensor that a structure holds, at whatever depth."""
+    if type(value) is d.Tensor:
+        return value if value.live else None
+    parts: list[d.Value] = []
+    if type(value) is d.Mapping:
+        parts = [part for _, part in value.items] + ([value.rest] if value.rest is not None else [])
+    elif type(value) is d.Sequence:
+        parts = [*value.elements] if value.elements is not None else [value.element]
+    return next((found for part in parts if (found := held_tensor(part)) is not None), None)

@@ -16,7 +16,7 @@ from xlalint.program import ir
 Arguments = list[d.Value]
 Keywords = dict[str, d.Value]
 MOVING = frozenset({"to", "cuda", "cpu"})
-DECISIVE = frozenset({"step", "log_prob", "cdf", "icdf"})
+DECISIVE = frozenset({"step", "log_prob", "cdf"})
 """Methods whose cost is a matter of the class that they are of."""
 READING_WRITERS = {
     "add_scalar": 1,
@@ -109,8 +109,10 @@ def call_role_method(
     frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
 ) -> d.Value | None:
     """A method of something known by its part; None where the part does not say."""
-    if role.detail is not None and name in DECISIVE:
-        check_call(frame, f"{role.detail}.{name}", arguments, keywords, node)
+    if role.detail is not None and name in DECISIVE and (made := maker(role)):
+        # A value lies where the distribution does that is asked about it.
+        given = [role.element] if role.role == "distribution" and role.element is not None else arguments
+        check_call(frame, f"{made}.{name}", given, keywords, node)
     if role.role == "optimizer":
         if name == "step":
             frame.sign("optimizer-step", node.at)
@@ -150,17 +152,36 @@ def call_role_method(
     return None
 
 
+def maker(role: d.Role) -> str | None:
+    """The class that the table of costly calls knows an object by."""
+    if role.role != "distribution":
+        return role.detail
+    return f"{DISTRIBUTIONS}.Distribution" if role.detail and not role.detail.startswith(UNCHECKED) else None
+
+
 COUNTED = frozenset({"Categorical", "Bernoulli", "Binomial", "Poisson", "Geometric", "Multinomial"})
 """Distributions over whole numbers."""
 
 
-def make_distribution(name: str, parameters: Arguments) -> d.Value:
+DISTRIBUTIONS = "torch.distributions"
+UNCHECKED = "unchecked "
+"""Before the name of a distribution that does not look at what it is given."""
+
+
+def make_distribution(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     """``torch.distributions``: it lives where its parameters do."""
+    check_call(frame, f"{DISTRIBUTIONS}.{name}", arguments, keywords, node)
+    parameters = [*arguments, *(value for key, value in keywords.items() if key != "validate_args")]
+    checked = keywords.get("validate_args", d.NONE) in (d.NONE, d.TRUE)
     tensors = [t for value in parameters if (t := d.tensor_of(d.as_operand(value))) is not None]
     numbers = bool(parameters) and all(type(value) is d.Host and value.type in ("int", "float") for value in parameters)
     host = numbers or (bool(tensors) and all(t.device == d.HOST for t in tensors))
     sure = max((t.certainty for t in tensors), default=1)
-    return d.role("distribution", d.tensor(d.HOST if host else d.XLA, "float", certainty=max(sure, 1)), name)
+    return d.role(
+        "distribution",
+        d.tensor(d.HOST if host else d.XLA, "float", certainty=max(sure, 1)),
+        name if checked else f"{UNCHECKED}{name}",
+    )
 
 
 def drawn(role: d.Role, name: str) -> d.Value:
@@ -169,7 +190,8 @@ def drawn(role: d.Role, name: str) -> d.Value:
     if name == "expand":
         return role
     if name in ("sample", "rsample", "sample_n", "enumerate_support"):
-        return role.element.but(grad=name == "rsample", dtype=None if role.detail in COUNTED else "float")
+        counts = role.detail is not None and role.detail.removeprefix(UNCHECKED) in COUNTED
+        return role.element.but(grad=name == "rsample", dtype=None if counts else "float")
     return role.element if name in ("log_prob", "entropy", "cdf", "icdf", "perplexity") else d.UNKNOWN
 
 

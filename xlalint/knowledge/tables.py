@@ -118,9 +118,11 @@ class CostlyCall(msgspec.Struct, frozen=True):
     condition: str
     positions: dict[str, int]
     operand: str
-    """The parameter that has to be a device tensor; ``*`` any, or nothing."""
+    """The parameter that has to be a device tensor; ``*`` any, ``in NAME`` one that holds some, or nothing."""
     unless: frozenset[str]
     """Functions that turn it off for the whole process, where the program calls one of them."""
+    chosen: bool
+    """Whether a test around the call means that it is wanted, or made seldom: no more is said of it then."""
     effect: str
     detail: str
     fix: str
@@ -139,6 +141,7 @@ def costly_calls() -> dict[str, tuple[CostlyCall, ...]]:
                     positions_in(row["positions"]),
                     row["operand"],
                     frozenset(row["unless"].split()),
+                    row["chosen"] == "behind a test",
                     row["effect"],
                     row["detail"],
                     row["fix"],

@@ -1,0 +1,17 @@
+"""XLA118: a collective that goes over the host in every step."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Effect, Facts, Finding, Rule, Severity, how_often
+
+RULE = Rule(code="XLA118", name="collective-read", family="host-transfer", severity=Severity.WARNING)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for call in facts.hot(Effect.COLLECTIVE):
+        yield Finding(
+            rule=RULE,
+            at=call,
+            message=f"`{call.spelling}` {call.detail} {how_often(call)}",
+            help="reduce on the device with `xm.all_reduce`, and read the result every few steps",
+        )
