@@ -1,0 +1,17 @@
+"""XLA206: `torch.cond` chooses on the host in every step."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Effect, Facts, Finding, Rule, Severity, how_often
+
+RULE = Rule(code="XLA206", name="cond-on-host", family="control-flow", severity=Severity.WARNING)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for call in facts.hot(Effect.CONDITIONAL_CALL):
+        yield Finding(
+            rule=RULE,
+            at=call,
+            message=f"`{call.spelling}` reads `{call.operand}` to choose its branch {how_often(call)}",
+            help="compute both and choose with `torch.where`",
+        )
