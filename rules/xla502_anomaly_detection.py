@@ -1,0 +1,23 @@
+"""XLA502: anomaly detection looks for nan on the host, after each node of the backward pass."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Edit, Effect, Event, Facts, Finding, Neutral, Rule, Safety, Severity
+
+RULE = Rule(code="XLA502", name="anomaly-detection", family="debug", severity=Severity.WARNING, neutral=Neutral.NOTHING)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for switch in facts.events(Effect.ANOMALY_DETECTION):
+        yield Finding(
+            rule=RULE,
+            at=switch,
+            message=f"`{switch.spelling}`: {switch.detail}",
+            help="take it out when the fault is found; with `check_nan=False` it keeps the traces and reads nothing",
+            fix=trace_only(switch),
+        )
+
+
+def trace_only(switch: Event) -> Edit | None:
+    kind, *arguments = switch.form.split(" ")
+    return Edit(kind, switch.span, "look at no value", Safety.UNSAFE, tuple(arguments))
