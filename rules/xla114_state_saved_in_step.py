@@ -1,0 +1,26 @@
+"""XLA114: a state of device tensors is saved by `torch.save` in every step."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Effect, Facts, Finding, Neutral, Rule, Severity, how_often
+
+RULE = Rule(
+    code="XLA114",
+    name="state-saved-in-step",
+    family="host-transfer",
+    severity=Severity.WARNING,
+    neutral=Neutral.FIRST_ONLY,
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for save in facts.hot(Effect.STATE_SAVED):
+        # Nobody means to save in each step: who calls a function that saves will do it seldom.
+        if save.assumed_hot:
+            continue
+        yield Finding(
+            rule=RULE,
+            at=save,
+            message=f"`{save.spelling}` {save.detail} {how_often(save)}",
+            help="save every few hundred steps, after the step boundary; `xm.save` reads all tensors in one go",
+        )
