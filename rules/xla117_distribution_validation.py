@@ -1,0 +1,26 @@
+"""XLA117: a distribution looks at its parameters or at a value on the host in every step."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Edit, Effect, Event, Facts, Finding, Rule, Safety, Severity, how_often
+
+RULE = Rule(code="XLA117", name="distribution-validation", family="host-transfer", severity=Severity.WARNING)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for call in facts.hot(Effect.DISTRIBUTION_CHECK):
+        yield Finding(
+            rule=RULE,
+            at=call,
+            message=f"`{call.spelling}` {call.detail} {how_often(call)}",
+            help="make the distribution with `validate_args=False` where the values are known to be right",
+            fix=unchecked(call),
+        )
+
+
+def unchecked(call: Event) -> Edit | None:
+    # A method's check is turned off where the distribution is made.
+    kind, *arguments = call.form.split(" ")
+    if kind != "add-keyword":
+        return None
+    return Edit(kind, call.span, "don't validate", Safety.UNSAFE, tuple(arguments))
