@@ -13,6 +13,7 @@ import math
 import torch
 import torch_xla
 import torch_xla.core.xla_model as xm
+import torch_xla.experimental.eager
 from torch import distributions
 
 
