@@ -76,6 +76,15 @@ def operand(row: CostlyCall, arguments: list[d.Value], keywords: dict[str, d.Val
     return None
 
 
+def check_generator(frame: Frame, keywords: dict[str, d.Value], made: d.Value, node: ir.Call) -> None:
+    """A generator of the host draws there, wherever the result is to lie."""
+    given = keywords.get("generator")
+    known = d.tensor_of(made)
+    if type(given) is d.Role and given.role == "generator" and known is not None and known.live:
+        shown = next((value for name, value in node.keywords if name == "generator"), None)
+        frame.emit(Effect.HOST_GENERATOR, node.at, known, "generator", shown)
+
+
 def held_tensor(value: d.Value | None) -> d.Value | None:
     """A device tensor that a structure holds, at whatever depth."""
     if type(value) is d.Tensor:

@@ -8,6 +8,7 @@ from xlalint.facts import costs, shapes
 from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
+from xlalint.facts.library_costs import check_generator
 from xlalint.facts.numbers import check_numbers
 from xlalint.facts.torch_factories import (
     LEGACY,
@@ -37,7 +38,6 @@ HOST_RESULTS: dict[str, d.Value] = {
     "promote_types": d.DTYPE,
     "Size": d.SIZE,
     "numel": d.INT,
-    "Generator": d.OBJECT,
     "manual_seed": d.OBJECT,
     "set_grad_enabled": d.OBJECT,
     "get_rng_state": d.tensor(d.HOST),
@@ -105,6 +105,7 @@ def call_op(frame: Frame, name: str, last: str, arguments: Arguments, keywords: 
         check_numbers(frame, last, arguments[1:], keywords, node, False)
         return of_unknown_operand(frame, name, last, arguments, keywords)
     rest = arguments[1:]
+    check_generator(frame, keywords, base, node)
     read_factor(frame, keywords, node)
     varies = check_numbers(frame, last, rest, keywords, node, base.live, base.varies)
     if varies is not None and not base.live and last in RESIZING:
@@ -162,6 +163,12 @@ def make_device(frame: Frame, last: str, arguments: Arguments, keywords: Keyword
     if type(given) is d.Host and given.type in ("str", "device") and given.known and not frame.stands_for_device:
         return d.HOST_DEVICE if shapes.device_of(given) == d.HOST else d.XLA_DEVICE
     return d.XLA_DEVICE
+
+
+def make_generator(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    """On the host, unless another device is named; XLA has none."""
+    device = arguments[0] if arguments else keywords.get("device")
+    return d.role("generator") if device is None or shapes.device_of(device) == d.HOST else d.OBJECT
 
 
 def is_tensor(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
@@ -306,6 +313,7 @@ HANDLERS: dict[str, Handler] = {
     "from_numpy": from_numpy,
     "frombuffer": from_numpy,
     "device": make_device,
+    "Generator": make_generator,
     "is_tensor": is_tensor,
     **dict.fromkeys(("_assert", "_assert_async", "_check"), asserted),
     **dict.fromkeys(("equal", "allclose", "is_nonzero"), compared),

@@ -7,6 +7,7 @@ from xlalint.facts import shapes
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import longest_rows
+from xlalint.facts.library_costs import check_generator
 from xlalint.facts.numbers import check_numbers
 from xlalint.program import ir
 
@@ -37,7 +38,9 @@ def factory(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, n
         if last in ("randint", "normal"):
             sizes = [v for v in arguments if type(v) is d.Sequence]
         dims = shapes.dims_from(sizes) if sizes else sized_by_keyword(keywords)
-    return d.tensor(device, shapes.dtype_argument(keywords, dtype), dims, False, varies)
+    made = d.tensor(device, shapes.dtype_argument(keywords, dtype), dims, False, varies)
+    check_generator(frame, keywords, made, node)
+    return made
 
 
 def sized_by_keyword(keywords: Keywords) -> tuple[int | None, ...] | None:

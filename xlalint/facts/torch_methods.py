@@ -12,6 +12,7 @@ from xlalint.facts.devices import STAND_IN
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import largest_item
+from xlalint.facts.library_costs import check_generator
 from xlalint.facts.numbers import check_numbers
 from xlalint.facts.objects import shape_of
 from xlalint.facts.residence import is_as_given
@@ -46,6 +47,7 @@ def call_method(
         # What was taken for a tensor is none.
         return d.UNKNOWN
     frame.pending()
+    check_generator(frame, keywords, tensor, node)
     varies = check_numbers(frame, name, arguments, keywords, node, tensor.live, tensor.varies)
     result = reshaped(tensor, name, arguments, keywords) or torch_calls.result_of_call(
         name, tensor.but(optional=False), arguments, keywords

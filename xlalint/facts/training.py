@@ -147,6 +147,8 @@ def call_role_method(
         return run_engine(frame, role, arguments, keywords, node)
     if role.role == "distribution" and role.element is not None:
         return drawn(role, name)
+    if role.role == "generator":
+        return role if name == "manual_seed" else d.UNKNOWN
     if role.role == "packed":
         return d.UNKNOWN
     return None
@@ -262,7 +264,11 @@ def call_module_method(
 
         note_cuda(frame, node)
         return receiver
-    if name in ("to", "cpu", "float", "half", "double", "bfloat16", "requires_grad_", "apply", "type"):
+    if name == "cpu" or (name == "to" and goes_to_host(arguments, keywords)):
+        if type(receiver) is d.Module or objects.is_module_class(frame, receiver.ir):  # type: ignore[attr-defined]
+            frame.emit(Effect.MODEL_TO_HOST, node.at, d.NONE, name, receiver_node(node))
+        return receiver
+    if name in ("to", "float", "half", "double", "bfloat16", "requires_grad_", "apply", "type"):
         return receiver
     if name == "compile":
         from xlalint.facts.restrictions import check_restrictions
@@ -272,6 +278,11 @@ def call_module_method(
     if name == "no_sync":
         return d.OBJECT
     return None
+
+
+def goes_to_host(arguments: Arguments, keywords: Keywords) -> bool:
+    given = arguments[0] if arguments else keywords.get("device")
+    return given is not None and device_of(given) == d.HOST
 
 
 MODULE_RESULTS: dict[str, d.Value] = {
