@@ -9,6 +9,7 @@ from xlalint.facts.engines import run_engine
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.library_costs import check_call
+from xlalint.facts.round_trips import check_way_to_host
 from xlalint.facts.shapes import device_of
 from xlalint.facts.textual import logged, shown_tensor
 from xlalint.program import ir
@@ -264,11 +265,9 @@ def call_module_method(
 
         note_cuda(frame, node)
         return receiver
-    if name == "cpu" or (name == "to" and goes_to_host(arguments, keywords)):
+    if name in ("to", "cpu", "float", "half", "double", "bfloat16", "requires_grad_", "apply", "type"):
         if type(receiver) is d.Module or objects.is_module_class(frame, receiver.ir):  # type: ignore[attr-defined]
-            frame.emit(Effect.MODEL_TO_HOST, node.at, d.NONE, name, receiver_node(node))
-        return receiver
-    if name in ("to", "float", "half", "double", "bfloat16", "requires_grad_", "apply", "type"):
+            check_way_to_host(frame, name, arguments, keywords, node)
         return receiver
     if name == "compile":
         from xlalint.facts.restrictions import check_restrictions
@@ -278,11 +277,6 @@ def call_module_method(
     if name == "no_sync":
         return d.OBJECT
     return None
-
-
-def goes_to_host(arguments: Arguments, keywords: Keywords) -> bool:
-    given = arguments[0] if arguments else keywords.get("device")
-    return given is not None and device_of(given) == d.HOST
 
 
 MODULE_RESULTS: dict[str, d.Value] = {
