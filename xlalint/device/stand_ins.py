@@ -259,6 +259,10 @@ class Maker:
             return f"stand_in.{value.role}({repr(value.detail) if value.detail else ''})"
         if value.role == "scaler" and value.detail:
             return f"stand_in.scaler({value.detail!r})"
+        if value.role == "generator":
+            return "torch.Generator()"
+        if value.role == "distribution":
+            raise Missing(f"`{path}`: nothing in sight makes the distribution")
         if value.role in _ACTIONS:
             return f"stand_in.Absent({path!r})"
         return None

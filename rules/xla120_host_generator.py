@@ -1,0 +1,17 @@
+"""XLA120: random numbers for the device are drawn on the host in every step."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Effect, Facts, Finding, Rule, Severity, how_often
+
+RULE = Rule(code="XLA120", name="host-generator", family="host-transfer", severity=Severity.WARNING)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for draw in facts.hot(Effect.HOST_GENERATOR):
+        yield Finding(
+            rule=RULE,
+            at=draw,
+            message=f"`{draw.spelling}` draws on the host, as its generator lies there, {how_often(draw)}",
+            help="seed the device with `torch_xla.manual_seed` and leave the generator out",
+        )
