@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Effect, Facts, Finding, Neutral, Rule, Severity, how_often
+from xlalint.api import Effect, Facts, Finding, Mode, Neutral, Rule, Severity, how_often
 
 RULE = Rule(
     code="XLA114",
     name="state-saved-in-step",
     family="host-transfer",
     severity=Severity.WARNING,
+    modes=frozenset({Mode.LAZY, Mode.EAGER}),
     neutral=Neutral.FIRST_ONLY,
 )
 

@@ -2,9 +2,15 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Edit, Effect, Event, Facts, Finding, Rule, Safety, Severity, how_often
+from xlalint.api import Edit, Effect, Event, Facts, Finding, Mode, Rule, Safety, Severity, how_often
 
-RULE = Rule(code="XLA117", name="distribution-validation", family="host-transfer", severity=Severity.WARNING)
+RULE = Rule(
+    code="XLA117",
+    name="distribution-validation",
+    family="host-transfer",
+    severity=Severity.WARNING,
+    modes=frozenset({Mode.LAZY, Mode.EAGER}),
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:

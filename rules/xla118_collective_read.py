@@ -2,9 +2,15 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Effect, Facts, Finding, Rule, Severity, how_often
+from xlalint.api import Effect, Facts, Finding, Mode, Rule, Severity, how_often
 
-RULE = Rule(code="XLA118", name="collective-read", family="host-transfer", severity=Severity.WARNING)
+RULE = Rule(
+    code="XLA118",
+    name="collective-read",
+    family="host-transfer",
+    severity=Severity.WARNING,
+    modes=frozenset({Mode.LAZY, Mode.EAGER}),
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:

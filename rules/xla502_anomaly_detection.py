@@ -2,9 +2,16 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Edit, Effect, Event, Facts, Finding, Neutral, Rule, Safety, Severity
+from xlalint.api import Edit, Effect, Event, Facts, Finding, Mode, Neutral, Rule, Safety, Severity
 
-RULE = Rule(code="XLA502", name="anomaly-detection", family="debug", severity=Severity.WARNING, neutral=Neutral.NOTHING)
+RULE = Rule(
+    code="XLA502",
+    name="anomaly-detection",
+    family="debug",
+    severity=Severity.WARNING,
+    modes=frozenset({Mode.LAZY, Mode.EAGER}),
+    neutral=Neutral.NOTHING,
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:

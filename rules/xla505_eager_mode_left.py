@@ -2,9 +2,16 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Effect, Facts, Finding, Neutral, Rule, Severity
+from xlalint.api import Effect, Facts, Finding, Mode, Neutral, Rule, Severity
 
-RULE = Rule(code="XLA505", name="eager-mode-left", family="debug", severity=Severity.WARNING, neutral=Neutral.NOTHING)
+RULE = Rule(
+    code="XLA505",
+    name="eager-mode-left",
+    family="debug",
+    severity=Severity.WARNING,
+    modes=frozenset({Mode.LAZY}),
+    neutral=Neutral.NOTHING,
+)
 
 
 def check(facts: Facts) -> Iterator[Finding]:
