@@ -18,7 +18,8 @@ from typing import Any
 import msgspec
 
 from xlalint.device import actors
-from xlalint.device.counting import graph_breaks, totals
+from xlalint.device.counting import totals
+from xlalint.device.graph_breaks import GraphBreaks
 from xlalint.device.inside.modes import switch_to
 from xlalint.device.protocol import PROGRAM, Failure, Outcome, Request
 from xlalint.device.recorder import Recorded
@@ -38,19 +39,20 @@ def execute(request: Request) -> Outcome:
     Path(PROGRAM).write_text(request.text, encoding="utf-8")
     failure: Failure | None = None
     kept: object = None
+    breaks = GraphBreaks()
     recorded = _recorded() if request.record else None
     started = time.perf_counter()
     try:
-        run = _program(request)
+        run = _program(request, breaks)
         started = time.perf_counter()
         kept = run(request.steps)
     except BaseException as error:  # a program may raise anything, SystemExit and BdbQuit included
         failure = _failure(error, request)
     seconds = time.perf_counter() - started
     recording = recorded.finish() if recorded else None
-    counts, fallback_ops = totals(kept)
+    counts, fallback_ops = totals(kept, breaks)
     counts["host_seconds"] = seconds
-    outcome = Outcome(totals=counts, fallback_ops=fallback_ops, failure=failure, graph_breaks=tuple(graph_breaks()))
+    outcome = Outcome(totals=counts, fallback_ops=fallback_ops, failure=failure, graph_breaks=tuple(breaks.reasons()))
     if recording is None:
         return outcome
     lines = tuple(msgspec.structs.replace(line, path=PROGRAM) for line in recording.lines)
@@ -65,7 +67,7 @@ def _probed(request: Request) -> Iterator[Failure | None]:
         failure: Failure | None = None
         try:
             with _no_longer_than(_PROBE_SECONDS):
-                _program(msgspec.structs.replace(request, text=text))(request.steps)
+                _program(msgspec.structs.replace(request, text=text), GraphBreaks())(request.steps)
         except BaseException as error:
             failure = _failure(error, request, told=False)
         yield failure
@@ -96,7 +98,7 @@ def _recorded() -> Recorded:
     return recorded
 
 
-def _program(request: Request) -> Callable[[int], object]:
+def _program(request: Request, breaks: GraphBreaks) -> Callable[[int], object]:
     if request.mode is Mode.EAGER:
         import_module("torch_xla.experimental").eager_mode(True)
     path = str(Path(PROGRAM).resolve())
@@ -108,7 +110,7 @@ def _program(request: Request) -> Callable[[int], object]:
     namespace["__file__"] = path
     exec(compile(request.text, path, "exec"), namespace)
     if request.mode is Mode.DYNAMO and "step" in namespace:
-        namespace["step"] = import_module("torch").compile(namespace["step"], backend="openxla")
+        namespace["step"] = import_module("torch").compile(namespace["step"], backend=breaks.backend)
     elif request.mode is Mode.DYNAMO:
         switch_to("dynamo")
     run: Callable[[int], object] = namespace["run"]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from xlalint.device.graph_breaks import GraphBreaks
 from xlalint.device.inside.meter import COMPILES, EXECUTIONS, READ_OF_A_SCALAR, READS, UPLOADS
 
 
-def totals(kept: object) -> tuple[dict[str, float], tuple[str, ...]]:
+def totals(kept: object, breaks: GraphBreaks) -> tuple[dict[str, float], tuple[str, ...]]:
     """All metrics at the end of a run, and the ops that fell back to the CPU.
 
     ``kept`` is what the run returned: operations that still wait for a boundary are counted through it.
@@ -36,7 +36,7 @@ def totals(kept: object) -> tuple[dict[str, float], tuple[str, ...]]:
         "reads": samples(*READS),
         "uploads": samples(*UPLOADS),
         "fallbacks": sum(counter(name) for name in fallbacks),
-        "graph_breaks": float(sum(graph_breaks().values())),
+        "graph_breaks": float(sum(breaks.reasons().values())),
         "pending_ops": pending,
         "live_tensors": counter("CreateXlaTensor") - counter("DestroyXlaTensor"),
         "port_open": _listening_sockets(),
@@ -55,19 +55,6 @@ def _pending_operations(kept: object) -> float:
         return 0.0
     text: str = torch_xla._XLAC._get_xla_tensors_text(tensors)
     return float(sum(" = " in line for line in text.splitlines()))
-
-
-def graph_breaks() -> dict[str, int]:
-    """How often dynamo broke the graph, by reason: the first line of what it says, and its explanation."""
-    # Importing dynamo takes seconds; a program that did not use it has no breaks.
-    dynamo = sys.modules.get("torch._dynamo.utils")
-    found: dict[str, int] = {}
-    for reason, count in dynamo.counters["graph_break"].items() if dynamo else ():
-        first, *rest = (line.strip() for line in str(reason).strip().splitlines())
-        told = [line.removeprefix("Explanation: ") for line in rest if line.startswith("Explanation: ")]
-        text = ": ".join([first, *told[:1]])
-        found[text] = found.get(text, 0) + count
-    return found
 
 
 def _listening_sockets() -> float:

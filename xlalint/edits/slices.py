@@ -231,8 +231,9 @@ class _Emitter:
         """The flagged statement: its head, with what of its body is needed."""
         if isinstance(node, ast.Return):
             value = node.value if node.value is not None else ast.Constant(None)
-            return [_like(ast.Expr(copy.deepcopy(value)), node)]
-        new = self.compound(node) if _blocks(node) else [copy.deepcopy(node)]
+            new: list[ast.stmt] = [_like(ast.Expr(copy.deepcopy(value)), node)]
+        else:
+            new = self.compound(node) if _blocks(node) else [copy.deepcopy(node)]
         reached = _Reached()
         found: list[ast.stmt] = [reached.visit(each) for each in new]
         self.assumed += reached.assumed

@@ -1,0 +1,155 @@
+"""Where a program stands: its steps, and the flagged place as it is and without its cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
+from typing import Any
+
+torch: Any = import_module("torch")
+torch_xla: Any = import_module("torch_xla")
+_pytree: Any = import_module("torch.utils._pytree")
+_map, _leaves = _pytree.tree_map, _pytree.tree_leaves
+
+
+class NotReached(Exception):
+    """The flagged line did not run."""
+
+
+class NoSteps(Exception):
+    """The step loop has nothing to iterate over."""
+
+
+class Unavailable(Exception):
+    """A part that could not be had is asked for a value."""
+
+
+class Run:
+    """Where a program stands: the number of the step, what was answered in the first one, what ran."""
+
+    step: int
+    reached: bool
+    """Whether the flagged place ran. No count of it: dynamo compiles anew what reads another number."""
+    still: bool
+    """Whether values are the same in each step."""
+    turn: dict[int, int]
+    answers: dict[tuple[int, int], Any]
+    parameters: list[Any]
+    optimizers: list[Any]
+    kept: list[Any]
+    """What the flagged place gave in this step: a value that nobody holds is not computed."""
+
+    def __init__(self) -> None:
+        self.step = 0
+        self.reached = self.still = False
+        self.turn, self.answers, self.parameters, self.optimizers, self.kept = {}, {}, [], [], []
+
+    def occurrence(self, site: int) -> tuple[int, int]:
+        """A place, and the how-manieth time in this step it is met."""
+        self.turn[site] = self.turn.get(site, -1) + 1
+        return (site, self.turn[site])
+
+
+state = Run()
+"""The one of this process."""
+
+
+def begin() -> None:
+    """Forget the program that ran before."""
+    vars(state).update(vars(Run()))
+
+
+def steps(items: Iterable[Any], count: int, boundary: bool = True) -> Iterator[Any]:
+    """``count`` turns, each ended by a step boundary; ``items`` are taken again from the start where they end."""
+    given = iter(items)
+    for number in range(count):
+        state.step, state.turn = number, {}
+        for turn in (given, iter(items)):
+            given = turn
+            item = next(given, state)
+            if item is not state:
+                break
+        else:
+            raise NoSteps("the step loop has nothing to iterate over")
+        yield item
+        if boundary:
+            torch_xla.sync()
+        state.kept.clear()
+    if not state.reached:
+        raise NotReached("the flagged line did not run")
+
+
+def once(items: Iterable[Any]) -> Iterator[Any]:
+    """One turn of a loop around the step loop."""
+    for item in items:
+        yield item
+        return
+
+
+def still() -> None:
+    """Values are to be the same in each step, so that lengths which depend on them are."""
+    state.still = True
+
+
+def step() -> int:
+    """The number of this step: for what is another one in each."""
+    return state.step
+
+
+def ran(value: Any = None) -> Any:
+    """The flagged place as it is."""
+    state.reached = True
+    state.kept.append(value)
+    return value
+
+
+def used(value: Any) -> Any:
+    """A batch goes to the device, and something is done with it there."""
+    state.kept.append(
+        _map(lambda leaf: leaf.to(torch_xla.device()) * 2 if isinstance(leaf, torch.Tensor) else leaf, value)
+    )
+    return value
+
+
+def learned(value: Any) -> Any:
+    """A backward pass through it."""
+    leaves = _leaves(value)
+    losses = [leaf.sum() for leaf in leaves if isinstance(leaf, torch.Tensor) and leaf.requires_grad]
+    if not losses:
+        raise Unavailable("no gradients flow to the flagged place")
+    sum(losses[1:], losses[0]).backward(retain_graph=True)
+    return value
+
+
+def replay(make: Callable[[], Any], site: int = 0) -> Any:
+    """The flagged place without its cost: what it gave in the first step it gives again, without asking anew."""
+    state.reached = True
+    at = state.occurrence(site)
+    if at not in state.answers:
+        value = make()
+        state.answers[at] = _map(_held, value)
+    else:
+        value = state.answers[at]
+    state.kept.append(value)
+    return value
+
+
+def truth(value: Any) -> bool:
+    """The answer that a test gives, which waits for the device."""
+    return bool(value)
+
+
+def first(site: int = 0) -> bool:
+    """Whether a flagged statement is to run: in the first step only."""
+    state.reached = True
+    at = state.occurrence(site)
+    fresh = at not in state.answers
+    state.answers[at] = True
+    return fresh
+
+
+def _held(value: Any) -> Any:
+    """A tensor cut from the graph of its step; a backward pass ends at it."""
+    if not isinstance(value, torch.Tensor) or not value.requires_grad:
+        return value
+    return value.detach().requires_grad_()
