@@ -1,4 +1,4 @@
-"""``train_step.py MODEL [whole-step]``: a few training steps of a model with random weights on small inputs.
+"""``train_step.py MODEL [whole-step] [adam]``: a few training steps of a model with random weights on small inputs.
 
 It runs as it is; `benchmarks/modes.py` runs it under the recorder in each mode. With ``whole-step`` the step itself is
 compiled by dynamo. At its end it prints how many breaks dynamo saw.
@@ -52,11 +52,13 @@ def inputs_of(name: str) -> torch.Tensor:
     return torch.randint(100, (BATCH, LENGTH)) if name == "bert" else torch.randn(BATCH, 3, size, size)
 
 
-def main(name: str, whole_step: bool) -> None:
+def main(name: str, whole_step: bool, adam: bool) -> None:
     torch.manual_seed(0)
     device = torch_xla.device()
     model = model_of(name).to(device).train()
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    optimizer: torch.optim.Optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    if adam:
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.001)
 
     def step(inputs: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         optimizer.zero_grad()
@@ -77,4 +79,4 @@ def main(name: str, whole_step: bool) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], "whole-step" in sys.argv)
+    main(sys.argv[1], "whole-step" in sys.argv, "adam" in sys.argv)
