@@ -213,3 +213,14 @@ def test_whether_a_package_is_there_is_known() -> None:
     )
     assert "is_torch_available = lambda *_, **__: True" in text
     assert "is_pesq_available = lambda *_, **__: False" in text
+
+
+def test_a_file_comes_after_those_that_it_imports_from() -> None:
+    text, absent = taken(
+        {"f", "g"},
+        "from b import g\nfrom a import f\n",
+        a="from b import g\nNEWER = g(2)\ndef f(x):\n    return NEWER\n",
+        b="def g(x):\n    return x\n",
+    )
+    assert absent == {}
+    assert text.index("def g(x)") < text.index("NEWER = g(2)")

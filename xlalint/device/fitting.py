@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
@@ -20,7 +21,7 @@ _ROUND = 48
 """How many other stand-ins are tried in one go, each alone."""
 _ROUNDS = 6
 _SECONDS = 20.0
-"""That one go may take."""
+"""That one go may take, and after which no other one begins."""
 _HOPELESS = frozenset({"TimedOut", "TooMuchTime", "TooMuchOutput", "Died", "NotReached", "NoSteps"})
 """Failures that no other tensor mends."""
 _TENSOR = re.compile(r"stand_in\.tensor\('(?P<kind>\w+)', (?P<rank>\d)(?:, dims=(?P<dims>\([^)]*\)))?(?P<rest>.*)\)")
@@ -52,13 +53,14 @@ class Fitting:
         """
         states = self._run(_Choice(number, {}) for number in range(len(WORLDS)))
         seen: set[tuple[int, str]] = set()
+        end = time.monotonic() + _SECONDS
         for _ in range(_ROUNDS):
             best = max(states, key=lambda each: (self._is_good(each.found), _progress(each.found)))
             if self._is_good(best.found):
                 return best.found
             # Of those that fail alike one is enough to go on from.
             open_ = [each for each in states if _told(each.found) not in seen and _progress(each.found) >= 0]
-            if not open_:
+            if not open_ or time.monotonic() > end:
                 break
             start = max(open_, key=lambda each: _progress(each.found))
             seen.add(_told(start.found))

@@ -8,7 +8,7 @@ import copy
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from xlalint.edits.neutral import ACTORS
@@ -100,6 +100,8 @@ class Taking:
         self._own = modules.names(places)
         self._bound: dict[str, ast.stmt] = {}
         self._taken: dict[Names, list[ast.stmt]] = {}
+        self._origins: dict[Names, dict[Names, None]] = {}
+        """File → those whose definitions it imports."""
         self._imports: list[ast.stmt] = []
         self._absent: dict[str, str] = {}
 
@@ -118,9 +120,18 @@ class Taking:
                 waiting += self._imported(names, node, name)
             else:
                 waiting += [(names, each) for each in self._defined(names, node)]
-        others = [each for names, block in reversed(self._taken.items()) if names is not self._own for each in block]
+        others = [each for names in self._in_order(self._own, set()) for each in self._taken.get(names, [])]
         own = sorted(self._taken.get(self._own, []), key=lambda node: node.lineno)
         return Definitions(self._imports, others, own, frozenset(self._bound), self._absent)
+
+    def _in_order(self, names: Names, seen: set[Names]) -> Iterator[Names]:
+        """The other files, each after those that it imports from."""
+        seen.add(names)
+        for origin in self._origins.get(names, ()):
+            if origin not in seen:
+                yield from self._in_order(origin, seen)
+        if names is not self._own:
+            yield names
 
     def _defined(self, names: Names, node: ast.stmt) -> set[str]:
         """Take a definition; what it needs. One that binds several names is taken once."""
@@ -145,6 +156,7 @@ class Taking:
         found = self._modules.origin(names.path, name)
         if found is not None and self._has_room(*found, name):
             origin, there = found
+            self._origins.setdefault(names, {})[origin] = None
             if there != name:
                 self._taken.setdefault(names, []).append(_assigned(name, ast.Name(there, ast.Load()), node))
             else:
