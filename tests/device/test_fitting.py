@@ -59,7 +59,8 @@ def test_the_size_of_a_dimension_is_read_from_what_went_wrong() -> None:
 @pytest.mark.usefixtures("folder")
 def test_a_text_is_one_that_it_is_compared_with() -> None:
     text = HEAD + (
-        "class M(nn.Module):\n    def __init__(self, mode: str):\n        super().__init__()\n        self.mode = mode\n\n"
+        "class M(nn.Module):\n    def __init__(self, mode: str):\n        super().__init__()\n"
+        "        self.mode = mode\n\n"
         "    def forward(self, x: torch.Tensor):\n"
         "        if self.mode == 'soft':\n            kept = x > 0.5\n"
         "        elif self.mode == 'hard':\n            kept = x > 0.9\n"
