@@ -58,6 +58,13 @@ def lint(*arguments: str, exit_code: int) -> str:
     return f"from xlalint.cli import main\nassert {call} == {exit_code}"
 
 
+def test_every_package_is_installed() -> None:
+    """A folder that the list forgets is there in a checkout, and missing for who installs."""
+    folders = {file.parent.relative_to(ROOT) for file in (ROOT / "xlalint").rglob("__init__.py")}
+    named = set(PROJECT["tool"]["setuptools"]["packages"])
+    assert named - {"xlalint.rules"} == {".".join(folder.parts) for folder in folders}
+
+
 def test_the_command_is_imported_without_the_heavy_parts(tmp_path: Path) -> None:
     loaded = loaded_after("import xlalint.cli", tmp_path)
     assert "xlalint" in loaded

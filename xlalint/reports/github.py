@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from xlalint.findings.model import Diagnostic, Report, Severity
+from xlalint.reports import evidence
 from xlalint.reports.context import ReportContext, shown
 
 _COMMANDS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
@@ -26,6 +27,8 @@ def _command(diagnostic: Diagnostic) -> str:
     listed = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items())
     # The job's log shows the message without its place.
     text = f"{diagnostic.path}:{at.line}:{at.column}: {diagnostic.code} {diagnostic.message}"
+    if diagnostic.evidence is not None:
+        text += f"\n{evidence.headline(diagnostic.evidence)}"
     if diagnostic.help:
         text += f"\nhelp: {diagnostic.help}"
     return f"::{_COMMANDS[diagnostic.severity]} {listed}::{_data(text)}"

@@ -65,4 +65,6 @@ class Parts:
         return self.forward(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
         raise Unavailable(f"the attribute `{name}` can't be had here")
