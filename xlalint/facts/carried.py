@@ -97,15 +97,7 @@ def check_carried(frame: Frame, node: ir.Assign, target: str, known: d.Tensor) -
     callee = frame.record_callee(call) and keeps_graph(frame, node, target)
     arguments = [*call.arguments, *(value for _, value in call.keywords)]
     if callee and any(path_of(argument) == target for argument in arguments):
-        frame.emit(
-            Effect.GRAPH_THROUGH_STEPS,
-            node.at,
-            known,
-            target,
-            node.targets[0],
-            certainty=1,
-            varies=frame.loop_key(),
-        )
+        _emit(frame, node, known, target)
 
 
 def check_renamed(frame: Frame, node: ir.Assign, source: str, value: d.Value) -> None:
@@ -118,16 +110,13 @@ def check_renamed(frame: Frame, node: ir.Assign, source: str, value: d.Value) ->
     if not (known.grad and known.live) or not keeps_graph(frame, node, target):
         return
     if derives(frame, source, target, loop[2]):
-        frame.emit(
-            Effect.GRAPH_THROUGH_STEPS,
-            node.at,
-            known,
-            target,
-            node.targets[0],
-            certainty=1,
-            form="carried-name",
-            varies=frame.loop_key(),
-        )
+        _emit(frame, node, known, target, form="carried-name")
+
+
+def _emit(frame: Frame, node: ir.Assign, known: d.Tensor, target: str, form: str = "") -> None:
+    loop = frame.loop_key()
+    at = node.targets[0]
+    frame.emit(Effect.GRAPH_THROUGH_STEPS, node.at, known, target, at, certainty=1, form=form, varies=loop)
 
 
 def derives(frame: Frame, source: str, target: str, first_line: int) -> bool:
