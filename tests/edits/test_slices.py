@@ -104,6 +104,13 @@ def test_a_handler_holds_the_place_and_what_was_tried_before_it() -> None:
     assert text_of(slice_for(text, "y.item()")) == "y = x + 1\ny.item()"
 
 
+def test_a_loop_in_a_step_whose_end_is_not_in_sight_goes_round_once() -> None:
+    text = "def f(x):\n    while True:\n        y = x + 1\n        y.item()\n        if done(y):\n            break\n"
+    made = slice_for(text, "y.item()")
+    assert text_of(made) == "for _ in range(1):\n    y = x + 1\n    y.item()"
+    assert made.assumed == ("`while True` goes round once in a step",)
+
+
 # Other names
 
 

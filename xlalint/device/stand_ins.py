@@ -234,6 +234,10 @@ class Maker:
         last = path.rpartition(".")[2].lower()
         if any(word in last for word in _LOSSES) or name.endswith("Loss"):
             return "stand_in.Loss()"
+        if need is not None and not need.calls and _MAPPING_METHODS & need.children.keys():
+            return "stand_in.Fields({'first': stand_in.Layer(), 'second': stand_in.Layer()})"
+        if need is not None and not need.calls and need.is_iterated:
+            return "[stand_in.Layer(), stand_in.Layer()]"
         kind = "Model" if "." not in path else "Layer"
         arguments = []
         if need is not None and need.fields:

@@ -283,6 +283,11 @@ class _Emitter:
             return [each for case in node.cases for each in self.block(case.body)]
         if isinstance(node, ast.While) and self._leads_to_loop(node):
             return self.block(node.body)
+        if isinstance(node, ast.While) and not _holds_flag(node.test):
+            # What would end it may be no part of the slice.
+            self.assumed.append(f"`while {_short(node.test)}` goes round once in a step")
+            turn = ast.Call(ast.Name("range", ast.Load()), [ast.Constant(1)], [])
+            return [_like(ast.For(ast.Name("_", ast.Store()), turn, self.block(node.body), []), node)]
         return self.compound(node)
 
     def step_loop(self, loop: Loop) -> ast.stmt:

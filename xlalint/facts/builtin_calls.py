@@ -320,6 +320,15 @@ def breakpoint_(frame: Frame, name: str, arguments: Arguments, keywords: Keyword
     return d.NONE
 
 
+def exec_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    """A configuration that a script executes may set any of its variables to another value."""
+    if frame.function.name == "<module>":
+        for variable, value in [*frame.env.items()]:
+            if type(value) is d.Host and value.known:
+                frame.bind(variable, d.UNKNOWN if value is d.NONE else d.host(value.type))
+    return d.NONE
+
+
 Builtin = Callable[[Frame, str, Arguments, Keywords, ir.Call], d.Value]
 BUILTINS: dict[str, Builtin] = {
     "reveal": reveal,
@@ -330,6 +339,7 @@ BUILTINS: dict[str, Builtin] = {
     **dict.fromkeys(("sorted", "filter"), ordered),
     "range": range_,
     "print": print_,
+    "exec": exec_,
     **dict.fromkeys(("str", "repr", "format"), text),
     "len": length,
     "isinstance": isinstance_,

@@ -73,7 +73,7 @@ class Layer(Model):
     """As ``Model``, and what it gives has the shape of what it was given."""
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        x = args[0] if args else next(iter(kwargs.values()))
+        x = next(iter((*args, *kwargs.values())), None)
         if not isinstance(x, torch.Tensor) or not x.is_floating_point():
             return super().forward(*args, **kwargs)
         return self._given(x * self.scale + self.bias)
