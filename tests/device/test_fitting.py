@@ -137,3 +137,28 @@ def test_a_broken_graph_is_told_with_its_reason() -> None:
     )
     found = evidence_of("XLA201", (Mode.DYNAMO,), program=text)
     assert "graph break: " in found.modes[Mode.DYNAMO].reason
+
+
+HEADED = HEAD + (
+    "class M(nn.Module):\n    def __init__(self, config):\n        super().__init__()\n"
+    "        width = config.hidden_size\n"
+    "        self.head = nn.Sequential(nn.Conv2d(width, width // 2, 1), nn.Upsample(scale_factor=2, mode='{mode}'))\n\n"
+    "    def forward(self, x: torch.Tensor):\n        return self.head(x.relu())\n"
+)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_module_whose_class_decides_is_built_with_small_sizes() -> None:
+    found = evidence_of("XLA601", program=HEADED.format(mode="bicubic"))
+    assert (found.verdict, found.basis) == (Verdict.CONFIRMED, Basis.SLICE)
+    assert "nn.Conv2d(config.hidden_size, config.hidden_size // 2, 1)" in found.program
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_module_that_can_not_be_built_is_not_run() -> None:
+    text = HEADED.format(mode="bicubic").replace("config.hidden_size", "lookup(config)")
+    found = evidence_of(
+        "XLA601", program=text.replace("from torch import nn", "from torch import nn\nfrom a import lookup")
+    )
+    assert (found.verdict, found.basis) == (Verdict.NOT_RUN, None)
+    assert "could not be built with small sizes" in found.reason

@@ -11,7 +11,9 @@ from types import MappingProxyType
 import msgspec
 
 from xlalint.device.stand_ins import Maker, Missing, ValueAt, World
+from xlalint.edits.constructions import construction
 from xlalint.edits.definitions import Modules, Taking, loaded
+from xlalint.edits.dependence import path_of
 from xlalint.edits.needs import Need, needs
 from xlalint.edits.neutral import Immovable, as_is, is_flagged, neutralised
 from xlalint.edits.shapes import Hint, shape_hints
@@ -71,6 +73,8 @@ class Material:
     structures: dict[str, tuple[str, ...]]
     hints: dict[str, Hint]
     absent: dict[str, str]
+    built: dict[str, str]
+    """Modules whose class decides what the flagged place costs, by path, with how they are made."""
 
 
 def material(cut: Slice, modules: Modules) -> Material:
@@ -79,7 +83,10 @@ def material(cut: Slice, modules: Modules) -> Material:
     for block in cut.body:
         _Above().visit(block)
     blocks = [*cut.body, *methods]
+    makers = _makers(cut)
     wanted = {name for block in blocks for name in loaded(block)} - set(cut.parameters)
+    for maker in makers.values():
+        wanted |= loaded(maker.body) - {each.arg for each in maker.args.args}
     taken = Taking(modules, cut.places).of(wanted)
     everything = [*taken.block, *blocks]
     if not any(is_flagged(node) for block in everything for node in ast.walk(block)):
@@ -98,17 +105,27 @@ def material(cut: Slice, modules: Modules) -> Material:
         if _is_optimizer(cut):
             kept = {name: need for name, need in kept.items() if name not in _OF_OPTIMIZERS}
             found["self"].children = kept
+    built = {path: _built(maker) for path, maker in makers.items()}
+    taken_apart, hints = structures(blocks), shape_hints(blocks, cut.tests)
     return Material(
-        cut,
-        taken.imports,
-        taken.elsewhere,
-        taken.block,
-        methods,
-        found,
-        structures(blocks),
-        shape_hints(blocks, cut.tests),
-        taken.absent,
+        cut, taken.imports, taken.elsewhere, taken.block, methods, found, taken_apart, hints, taken.absent, built
     )
+
+
+def _makers(cut: Slice) -> dict[str, ast.Lambda]:
+    """Where the flagged place calls a module of its own class, how that is made."""
+    path = path_of(cut.node.func) if isinstance(cut.node, ast.Call) else None
+    maker = construction(cut.places, cut.scope, path) if path is not None and path.startswith("self.") else None
+    return {path: maker} if path is not None and maker is not None else {}
+
+
+def _built(maker: ast.Lambda) -> str:
+    """Each parameter is a configuration where attributes are read of it, else a number by its name."""
+    attributes = (node for node in ast.walk(maker.body) if isinstance(node, ast.Attribute))
+    read = {node.value.id for node in attributes if isinstance(node.value, ast.Name)}
+    names = [each.arg for each in maker.args.args]
+    given = [f"{name}=stand_in.{'Sizes()' if name in read else f'size_named({name!r})'}" for name in names]
+    return f"stand_in.built({', '.join([ast.unparse(maker), *given])})"
 
 
 class _Above(ast.NodeTransformer):
@@ -135,6 +152,7 @@ def program(
         grad=neutral is Neutral.REPLAY_BACKWARD,
         ragged=neutral is Neutral.REPLAY_BATCH,
         chosen=chosen,
+        built=parts.built,
     )
     try:
         made = {name: maker.made(name, need) for name, need in parts.needs.items()}

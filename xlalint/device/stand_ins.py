@@ -103,6 +103,8 @@ class Maker:
     varying: set[str] = field(default_factory=set)
     chosen: Mapping[str, str] = field(default_factory=dict)
     """By path, what is to stand in for it whatever is known of it."""
+    built: Mapping[str, str] = field(default_factory=dict)
+    """By path, how a module is made whose class decides."""
     others: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """By path, what could stand in for it as well."""
 
@@ -110,6 +112,8 @@ class Maker:
         """The text of what stands in for ``path``. Raises ``Missing``."""
         if path in self.chosen:
             return self._as_chosen(path)
+        if path in self.built:
+            return self.told.setdefault(path, self.built[path])
         text = self.of(path, need, self.value(need.spans)) if path not in self.absent else self._absent(path, need)
         if not need.children or "stand_in.Parts(" not in text:
             self.told.setdefault(path, text)

@@ -3,7 +3,18 @@
 All sizes are one number, so that shapes agree wherever the program wants them to.
 """
 
-from xlalint.device.actors.modules import Layer, Learning, Loss, Model, optimizer, scaler, scheduler
+from xlalint.device.actors.modules import (
+    Layer,
+    Learning,
+    Loss,
+    Model,
+    Sizes,
+    built,
+    optimizer,
+    scaler,
+    scheduler,
+    size_named,
+)
 from xlalint.device.actors.objects import Absent, Parts
 from xlalint.device.actors.running import (
     NoSteps,
@@ -34,8 +45,10 @@ __all__ = [
     "NoSteps",
     "NotReached",
     "Parts",
+    "Sizes",
     "Unavailable",
     "begin",
+    "built",
     "device",
     "first",
     "learned",
@@ -47,6 +60,7 @@ __all__ = [
     "rows_by",
     "scaler",
     "scheduler",
+    "size_named",
     "step",
     "steps",
     "still",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -77,6 +78,48 @@ class Layer(Model):
         if not isinstance(x, torch.Tensor) or not x.is_floating_point():
             return super().forward(*args, **kwargs)
         return self._given(x * self.scale + self.bias)
+
+
+class Sizes:
+    """A configuration of small sizes: each attribute is what its name asks for."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return size_named(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return size_named(name)
+
+
+def size_named(name: str) -> Any:
+    """A small value for a number or a text of a configuration, by its name."""
+    name = name.lower()
+    for words, value in _BY_NAME:
+        if any(word in name for word in words):
+            return value
+    return SIZE
+
+
+_BY_NAME: tuple[tuple[tuple[str, ...], Any], ...] = (
+    (("drop", "prob"), 0.0),
+    (("eps",), 1e-5),
+    (("activation", "act_fn", "hidden_act"), "gelu"),
+    (("bias", "use_", "is_"), True),
+    (("num_layers", "num_hidden_layers", "depth", "kernel", "stride", "patch", "scale", "factor"), 2),
+    (("num_heads", "num_attention_heads", "head_dim", "groups", "padding"), 2),
+)
+"""All else is the size of a dimension."""
+
+
+def built(make: Callable[..., Any], **given: Any) -> Any:
+    """A module as its class makes it, on the device."""
+    try:
+        module = make(**given).to(device())
+    except Exception as error:
+        raise Unavailable(f"a module could not be built with small sizes: {type(error).__name__}: {error}") from error
+    state.parameters.extend(module.parameters())
+    return module
 
 
 class Loss(torch.nn.Module):  # type: ignore[misc]
