@@ -78,8 +78,8 @@ def linted(folder: Path, text: str) -> Report:
     return lint([Path("program.py")], Configurations(), Options(jobs=1))
 
 
-def proved(report: Report, modes: tuple[Mode, ...] = (Mode.LAZY,)) -> dict[tuple[int, str], Evidence]:
-    found = validate(report, Configurations(), Settings(steps=4, modes=modes)).diagnostics
+def proved(report: Report, modes: tuple[Mode, ...] = (Mode.LAZY,), jobs: int = 1) -> dict[tuple[int, str], Evidence]:
+    found = validate(report, Configurations(), Settings(steps=4, modes=modes), jobs=jobs).diagnostics
     return {(one.at.line, one.code): one.evidence for one in found if one.evidence is not None}
 
 
@@ -158,10 +158,11 @@ def test_json_has_the_evidence_and_fits_the_schema(folder: Path, capfd: pytest.C
     assert document["findings"][0]["evidence"]["verdict"] == "confirmed"
 
 
-def test_every_finding_of_the_examples_is_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_every_finding_of_the_examples_is_confirmed(monkeypatch: pytest.MonkeyPatch, jobs: int) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("PJRT_DEVICE", "CPU")
-    found = proved(lint([Path("examples")], Configurations(), Options(jobs=1)))
+    found = proved(lint([Path("examples")], Configurations(), Options(jobs=1)), jobs=jobs)
     assert found
     assert {key: one.reason for key, one in found.items() if one.verdict is not Verdict.CONFIRMED} == {}
 

@@ -66,10 +66,12 @@ def validated(
 ) -> Evidence:
     """What the device says of one finding. Raises ``WorkerError`` only."""
     found: list[Evidence] = []
-    reasons: list[str] = []
-    for slice_ in _slices(case, places):
+    # Trees are shared, and the flagged node is marked in them.
+    with modules.reading:
+        reasons, materials = _materials(case, places, modules)
+    for each in materials:
         try:
-            found.append(_Trial(case, material(slice_, modules), value, worker, settings).evidence())
+            found.append(_Trial(case, each, value, worker, settings).evidence())
         except NoProgram as error:
             reasons.append(str(error))
             continue
@@ -91,6 +93,18 @@ def no_evidence(reason: str, settings: Settings, versions: Versions) -> Evidence
 
 def device_of(versions: Versions) -> Device:
     return Device(versions.device, versions.torch, versions.torch_xla)
+
+
+def _materials(case: Case, places: Places, modules: Modules) -> tuple[list[str], list[Material]]:
+    """What each slice is made of, and why others are none."""
+    reasons: list[str] = []
+    found: list[Material] = []
+    for slice_ in _slices(case, places):
+        try:
+            found.append(material(slice_, modules))
+        except NoProgram as error:
+            reasons.append(str(error))
+    return reasons, found
 
 
 def _slices(case: Case, places: Places) -> Iterator[Slice]:

@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from threading import Lock
 
 from xlalint.edits.neutral import ACTORS
 from xlalint.edits.places import Places
@@ -70,6 +71,8 @@ class Modules:
 
     def __init__(self, resolve: Resolve, read: Callable[[str], Places | None]) -> None:
         self._resolve, self._read = resolve, read
+        self.reading = Lock()
+        """Held by who reads trees: findings are run side by side."""
         self._names: dict[str, Names] = {}
 
     def names(self, places: Places) -> Names:
