@@ -47,12 +47,6 @@ def train(model, loader, optimizer):
 
 
 @pytest.fixture(scope="module")
-def worker() -> Iterator[Worker]:
-    with Worker({"PJRT_DEVICE": "CPU"}) as worker:
-        yield worker
-
-
-@pytest.fixture(scope="module")
 def probes() -> Iterator[OpProbes]:
     with Worker({"PJRT_DEVICE": "CPU"}) as worker:
         yield OpProbes(worker)

@@ -1,6 +1,5 @@
 """Every page's experiment on the device: bad, good and fixed against what the page claims. Counts, not times."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,12 +13,6 @@ from xlalint.findings.pages import Block, parse_blocks, parse_page
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "rules").glob("xla[0-9]*.md"))
 FREE = parse_blocks((ROOT / "tests" / "rules" / "free.md").read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="module")
-def worker() -> Iterator[Worker]:
-    with Worker({"PJRT_DEVICE": "CPU"}) as worker:
-        yield worker
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -15,6 +16,14 @@ from xlalint.linting import Options, lint
 from xlalint.validating import validate
 
 HEAD = "import torch\nfrom torch import nn\n\n\n"
+
+
+def module(forward: str, init: str = "pass", parameters: str = "x: torch.Tensor") -> str:
+    """The text of a file with a module; ``forward`` and ``init`` are the statements of its two methods."""
+    return (
+        f"{HEAD}class M(nn.Module):\n    def __init__(self, config):\n        super().__init__()\n"
+        f"{indent(init, ' ' * 8)}\n\n    def forward(self, {parameters}):\n{indent(forward, ' ' * 8)}\n"
+    )
 
 
 @pytest.fixture
@@ -38,68 +47,66 @@ def evidence_of(code: str, modes: tuple[Mode, ...] = (Mode.LAZY,), **files: str)
 @pytest.mark.usefixtures("folder")
 def test_the_rank_of_a_tensor_is_found_by_trying() -> None:
     """Nothing but the failing `baddbmm` tells that there are three dimensions."""
-    text = HEAD + (
-        "class M(nn.Module):\n    def forward(self, x: torch.Tensor, y: torch.Tensor):\n"
-        "        z = torch.baddbmm(x, y, y).relu()\n        return z[z > 0]\n"
-    )
-    found = evidence_of("XLA302", program=text)
+    forward = "z = torch.baddbmm(x, y, y).relu()\nreturn z[z > 0]"
+    found = evidence_of("XLA302", program=module(forward, parameters="x: torch.Tensor, y: torch.Tensor"))
     assert (found.verdict, found.basis) == (Verdict.CONFIRMED, Basis.SLICE)
 
 
 @pytest.mark.usefixtures("folder")
 def test_the_size_of_a_dimension_is_read_from_what_went_wrong() -> None:
-    text = HEAD + (
-        "class M(nn.Module):\n    def forward(self, boxes: torch.Tensor):\n"
-        "        parts = boxes.sigmoid().split(1, dim=-1)\n        x, y, w, h = parts\n"
-        "        area = (w * h).squeeze(-1)\n        return area[area > 0]\n"
+    forward = (
+        "parts = x.sigmoid().split(1, dim=-1)\nleft, top, w, h = parts\n"
+        "area = (w * h).squeeze(-1)\nreturn area[area > 0]"
     )
-    assert evidence_of("XLA302", program=text).verdict is Verdict.CONFIRMED
+    assert evidence_of("XLA302", program=module(forward)).verdict is Verdict.CONFIRMED
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_a_loop_goes_over_leads_to_what_does_not_fit() -> None:
+    """The failing line names only what the loop binds."""
+    forward = (
+        "for row, keep in zip(x.sigmoid(), x.relu() > 0):\n    left, top, w, h = row\n    kept = x.relu()[x > w]\n"
+        "return kept"
+    )
+    assert evidence_of("XLA302", program=module(forward)).verdict is Verdict.CONFIRMED
 
 
 @pytest.mark.usefixtures("folder")
 def test_a_text_is_one_that_it_is_compared_with() -> None:
-    text = HEAD + (
-        "class M(nn.Module):\n    def __init__(self, mode: str):\n        super().__init__()\n"
-        "        self.mode = mode\n\n"
-        "    def forward(self, x: torch.Tensor):\n"
-        "        if self.mode == 'soft':\n            kept = x > 0.5\n"
-        "        elif self.mode == 'hard':\n            kept = x > 0.9\n"
-        "        return x[kept]\n"
+    forward = (
+        "if self.mode == 'soft':\n    kept = x > 0.5\nelif self.mode == 'hard':\n    kept = x > 0.9\nreturn x[kept]"
     )
-    found = evidence_of("XLA302", program=text)
+    found = evidence_of("XLA302", program=module(forward, "self.mode: str = config.mode"))
     assert found.verdict is Verdict.CONFIRMED
     assert any("'soft'" in each for each in found.assumptions)
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_function_of_another_file_of_the_run_is_taken() -> None:
-    found = evidence_of(
-        "XLA302",
-        masks="import torch\n\n\ndef positive(x: torch.Tensor) -> torch.Tensor:\n    return x > 0\n",
-        program=HEAD
-        + "from masks import positive\n\n\nclass M(nn.Module):\n    def forward(self, x: torch.Tensor):\n"
-        + "        kept = positive(x)\n        return x[kept]\n",
+def test_what_a_method_of_the_class_reads_of_a_result_is_there() -> None:
+    text = module("y = self.mixed(x) * self.net.factor\nreturn y[y > 0]", "self.net = config.net").rstrip() + (
+        '\n\n    def mixed(self, x):\n        return x.relu() + self.net(x)["hidden"]\n'
     )
+    assert evidence_of("XLA302", program=text).verdict is Verdict.CONFIRMED
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_function_of_another_file_of_the_run_is_taken() -> None:
+    text = module("kept = positive(x)\nreturn x[kept]").replace("nn\n", "nn\nfrom masks import positive\n", 1)
+    masks = "import torch\n\n\ndef positive(x: torch.Tensor) -> torch.Tensor:\n    return x > 0\n"
+    found = evidence_of("XLA302", masks=masks, program=text)
     assert found.verdict is Verdict.CONFIRMED
     assert "def positive(x)" in found.program
 
 
 @pytest.mark.usefixtures("folder")
 def test_what_is_only_another_name_for_a_stand_in_is_not_confirmed() -> None:
-    text = HEAD + (
-        "class M(nn.Module):\n    def forward(self, x: torch.Tensor):\n        same = x\n        return same.item()\n"
-    )
-    found = evidence_of("XLA101", program=text)
+    found = evidence_of("XLA101", program=module("same = x\nreturn same.item()"))
     assert (found.verdict, found.basis) == (Verdict.NOT_RUN, Basis.ASSUMED)
 
 
 @pytest.mark.usefixtures("folder")
 def test_what_never_fits_says_so_and_rests_on_nothing() -> None:
-    text = HEAD + (
-        "class M(nn.Module):\n    def forward(self, x: torch.Tensor):\n"
-        "        y = x.relu().view(7, 11, 13)\n        return y[y > 0]\n"
-    )
-    found = evidence_of("XLA302", program=text)
+    found = evidence_of("XLA302", program=module("y = x.relu().view(7, 11, 13)\nreturn y[y > 0]"))
     assert (found.verdict, found.basis) == (Verdict.NOT_RUN, None)
     assert found.reason.startswith("the stand-ins do not fit: RuntimeError: ")
 
@@ -107,11 +114,8 @@ def test_what_never_fits_says_so_and_rests_on_nothing() -> None:
 @pytest.mark.usefixtures("folder")
 def test_masks_of_one_statement_are_compared_on_the_same_values() -> None:
     """The lengths of both sides depend on the data, so that of one can't be kept from the first step."""
-    text = HEAD + (
-        "class M(nn.Module):\n    def forward(self, x: torch.Tensor, y: torch.Tensor):\n"
-        "        kept = x.relu() > 0.5\n        return x[kept] * y[kept]\n"
-    )
-    found = evidence_of("XLA302", program=text)
+    forward = "kept = x.relu() > 0.5\nreturn x[kept] * y[kept]"
+    found = evidence_of("XLA302", program=module(forward, parameters="x: torch.Tensor, y: torch.Tensor"))
     assert found.verdict is Verdict.CONFIRMED
     assert "values are the same in each step" in found.assumptions
 
@@ -131,34 +135,27 @@ def test_in_dynamo_the_model_of_a_loop_is_compiled() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_a_broken_graph_is_told_with_its_reason() -> None:
-    text = HEAD + (
-        "class M(nn.Module):\n    def forward(self, x: torch.Tensor):\n"
-        "        y = x.relu().sum()\n        if y > 0:\n            return x\n        return -x\n"
-    )
-    found = evidence_of("XLA201", (Mode.DYNAMO,), program=text)
+    forward = "y = x.relu().sum()\nif y > 0:\n    return x\nreturn -x"
+    found = evidence_of("XLA201", (Mode.DYNAMO,), program=module(forward))
     assert "graph break: " in found.modes[Mode.DYNAMO].reason
 
 
-HEADED = HEAD + (
-    "class M(nn.Module):\n    def __init__(self, config):\n        super().__init__()\n"
-    "        width = config.hidden_size\n"
-    "        self.head = nn.Sequential(nn.Conv2d(width, width // 2, 1), nn.Upsample(scale_factor=2, mode='{mode}'))\n\n"
-    "    def forward(self, x: torch.Tensor):\n        return self.head(x.relu())\n"
+HEADED = (
+    "width = config.hidden_size\n"
+    "self.head = nn.Sequential(nn.Conv2d(width, width // 2, 1), nn.Upsample(scale_factor=2, mode='bicubic'))"
 )
 
 
 @pytest.mark.usefixtures("folder")
 def test_a_module_whose_class_decides_is_built_with_small_sizes() -> None:
-    found = evidence_of("XLA601", program=HEADED.format(mode="bicubic"))
+    found = evidence_of("XLA601", program=module("return self.head(x.relu())", HEADED))
     assert (found.verdict, found.basis) == (Verdict.CONFIRMED, Basis.SLICE)
     assert "nn.Conv2d(config.hidden_size, config.hidden_size // 2, 1)" in found.program
 
 
 @pytest.mark.usefixtures("folder")
 def test_a_module_that_can_not_be_built_is_not_run() -> None:
-    text = HEADED.format(mode="bicubic").replace("config.hidden_size", "lookup(config)")
-    found = evidence_of(
-        "XLA601", program=text.replace("from torch import nn", "from torch import nn\nfrom a import lookup")
-    )
+    text = module("return self.head(x.relu())", HEADED.replace("config.hidden_size", "lookup(config)"))
+    found = evidence_of("XLA601", program=text.replace("nn\n", "nn\nfrom elsewhere import lookup\n", 1))
     assert (found.verdict, found.basis) == (Verdict.NOT_RUN, None)
     assert "could not be built with small sizes" in found.reason

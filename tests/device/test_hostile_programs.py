@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,12 +15,6 @@ from xlalint.device.protocol import Outcome, Request
 from xlalint.findings.model import Mode
 
 HARMLESS = "import torch, torch_xla\ndef run(steps):\n    return torch.ones(2, device=torch_xla.device()) + 1\n"
-
-
-@pytest.fixture(scope="module")
-def worker() -> Iterator[Worker]:
-    with Worker({"PJRT_DEVICE": "CPU"}) as worker:
-        yield worker
 
 
 def request(body: str, seconds: float = 30, cpu_seconds: int = 60, record: bool = False) -> Request:

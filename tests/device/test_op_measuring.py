@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 pytest.importorskip("torch_xla")
@@ -18,12 +16,6 @@ CRASHES = "__import__('os')._exit(3)"
 SLEEPS = "__import__('time').sleep(60)"
 # An alarm does not wake what has closed its ears, as native code has.
 HANGS = "(__import__('signal').pthread_sigmask(0, [14]), __import__('time').sleep(60))"
-
-
-@pytest.fixture(scope="module")
-def worker() -> Iterator[Worker]:
-    with Worker({"PJRT_DEVICE": "CPU"}) as worker:
-        yield worker
 
 
 def measured(worker: Worker, *texts: str, seconds: float) -> list[Record]:

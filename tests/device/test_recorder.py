@@ -1,7 +1,5 @@
 """The recorder: what each line cost, with totals that are the runtime's own."""
 
-from collections.abc import Iterator
-
 import pytest
 
 pytest.importorskip("torch_xla")
@@ -35,12 +33,6 @@ def run(steps):
     return x
 """
 COUNTED = ("compiles", "executions", "reads", "uploads", "fallbacks")
-
-
-@pytest.fixture(scope="module")
-def worker() -> Iterator[Worker]:
-    with Worker({"PJRT_DEVICE": "CPU"}) as worker:
-        yield worker
 
 
 def lines_with(word: str) -> set[int]:

@@ -1,7 +1,5 @@
 """The device worker: what a program does, or how it fails, comes back as data and harms nothing else."""
 
-from collections.abc import Iterator
-
 import pytest
 
 pytest.importorskip("torch_xla")
@@ -27,12 +25,6 @@ def run(steps):
     print("done", steps)
     return x
 """
-
-
-@pytest.fixture(scope="module")
-def worker() -> Iterator[Worker]:
-    with Worker({"PJRT_DEVICE": "CPU"}) as worker:
-        yield worker
 
 
 def test_figures_tell_growth_from_what_comes_once(worker: Worker) -> None:

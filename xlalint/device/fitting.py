@@ -6,7 +6,7 @@ import ast
 import math
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 
 import msgspec
@@ -14,7 +14,9 @@ import msgspec
 from xlalint.device.client import Worker
 from xlalint.device.programs import Material, Program, program
 from xlalint.device.protocol import Failure, Request
-from xlalint.device.stand_ins import SIZE, WORLDS, ValueAt
+from xlalint.device.sizes import SIZE
+from xlalint.device.stand_ins import WORLDS, ValueAt
+from xlalint.edits.dependence import NESTED, heads, reads, touches, writes
 from xlalint.findings.model import Mode, Neutral
 
 _ROUND = 48
@@ -52,20 +54,17 @@ class Fitting:
         Raises ``NoProgram``.
         """
         states = self._run(_Choice(number, {}) for number in range(len(WORLDS)))
-        seen: set[tuple[int, str]] = set()
+        tried: set[tuple[int, str]] = set()
         end = time.monotonic() + _SECONDS
         for _ in range(_ROUNDS):
-            best = max(states, key=lambda each: (self._is_good(each.found), _progress(each.found)))
-            if self._is_good(best.found):
-                return best.found
             # Of those that fail alike one is enough to go on from.
-            open_ = [each for each in states if _told(each.found) not in seen and _progress(each.found) >= 0]
-            if not open_ or time.monotonic() > end:
+            open_ = [each for each in states if _told(each.found) not in tried and _progress(each.found) >= 0]
+            if any(self._is_good(each.found) for each in states) or not open_ or time.monotonic() > end:
                 break
             start = max(open_, key=lambda each: _progress(each.found))
-            seen.add(_told(start.found))
+            tried.add(_told(start.found))
             states += self._run(islice(_others(start), _ROUND))
-        return max(states, key=lambda each: (self._is_good(each.found), _progress(each.found))).found
+        return max((each.found for each in states), key=lambda one: (self._is_good(one), _progress(one)))
 
     def _run(self, choices: Iterable[_Choice]) -> list[_State]:
         """Those of the programs that were not tried yet; all in one go, up to the first that runs."""
@@ -153,29 +152,25 @@ def _resized(text: str, message: str) -> Iterator[str]:
             yield f"stand_in.tensor('{tensor['kind']}', {rank}, dims={new!r}{tensor['rest']})"
 
 
-def _named(text: str, lines: tuple[int, ...], paths: Iterable[str]) -> list[str]:
-    """The paths that the statements at ``lines`` are made of, those named there first, through local names."""
-    statements = [
-        node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt) and not hasattr(node, "body")
-    ]
-    failing = [node for node in statements if any(node.lineno <= line <= (node.end_lineno or 0) for line in lines)]
-    assigned: dict[str, list[ast.stmt]] = {}
-    for node in statements:
-        for each in ast.walk(node):
-            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
-                assigned.setdefault(each.id, []).append(node)
-    found: dict[str, None] = {}
+def _named(text: str, lines: tuple[int, ...], paths: Collection[str]) -> list[str]:
+    """The paths that the statements at ``lines`` are made of, also by what sets their names; the nearest first."""
+    statements = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt)]
+    waiting = [node for node in statements if not isinstance(node, NESTED) and _at_work(node, lines)]
     seen: set[ast.stmt] = set()
-    waiting = failing
+    found: dict[str, None] = {}
     while waiting:
         seen.update(waiting)
-        shown = [ast.unparse(node) for node in waiting]
-        found.update(dict.fromkeys(path for path in paths if any(_mentions(each, path) for each in shown)))
-        names = {each.id for node in waiting for each in ast.walk(node) if isinstance(each, ast.Name)}
-        waiting = [node for name in sorted(names) for node in assigned.get(name, ()) if node not in seen]
-        waiting = list(dict.fromkeys(waiting))
+        needed = {path for node in waiting for path in reads(heads(node))}
+        found.update(dict.fromkeys(path for path in paths if touches(path, needed)))
+        waiting = [
+            node
+            for node in statements
+            if node not in seen and not isinstance(node, NESTED) and any(touches(each, needed) for each in writes(node))
+        ]
     return list(found)
 
 
-def _mentions(text: str, path: str) -> bool:
-    return re.search(rf"(?<![\w.]){re.escape(path)}(?!\w)", text) is not None
+def _at_work(node: ast.stmt, lines: tuple[int, ...]) -> bool:
+    """Whether one of ``lines`` is of the statement itself, and not of its blocks."""
+    ends = [getattr(head, "end_lineno", None) or node.lineno for head in heads(node)]
+    return any(node.lineno <= line <= max(ends, default=node.lineno) for line in lines)

@@ -95,7 +95,7 @@ def material(cut: Slice, modules: Modules) -> Material:
     found = needs(cut.body, cut.parameters, taken.given - taken.absent.keys())
     own = needs(methods, ("self",), taken.given).get("self")
     if own is not None and "self" in found:
-        _merge(found["self"], own)
+        found["self"].take(own)
     given = {each.name for each in methods if isinstance(each, ast.FunctionDef)}
     if "self" in found:
         kept = {name: need for name, need in found["self"].children.items() if name not in given}
@@ -273,14 +273,3 @@ def _unparsed(block: list[ast.stmt]) -> str:
 
 def _indented(text: str) -> str:
     return "\n".join(f"    {line}" if line else line for line in text.splitlines())
-
-
-def _merge(into: Need, other: Need) -> None:
-    into.spans += other.spans
-    into.calls += other.calls
-    into.fields |= other.fields
-    for name, child in other.children.items():
-        if name in into.children:
-            _merge(into.children[name], child)
-        else:
-            into.children[name] = child

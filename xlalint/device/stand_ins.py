@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from xlalint.device.sizes import SIZE
 from xlalint.edits.needs import Need
 from xlalint.edits.shapes import Hint
 from xlalint.edits.structures import KEYS, ROWS
@@ -49,9 +50,9 @@ _HOSTS: Mapping[str, str] = MappingProxyType(
         "str": "'text'",
         "none": "None",
         "dtype": "torch.float32",
-        "size": "torch.Size((8, 8))",
+        "size": f"torch.Size(({SIZE}, {SIZE}))",
         "bytes": "b'text'",
-        "numpy": "torch.ones(8, 8).numpy()",
+        "numpy": f"torch.ones({SIZE}, {SIZE}).numpy()",
         "list": "[]",
         "dict": "{}",
         "tuple": "()",
@@ -71,11 +72,9 @@ class World:
     kind: str = "float"
 
 
-SIZE = 8
-"""Of each dimension about which nothing is known; as in ``actors``, which is only imported beside torch."""
-_PAIRS = ("(8, 8)", "[(8, 8)] * 8")
+_PAIRS = (f"({SIZE}, {SIZE})", f"[({SIZE}, {SIZE})] * {SIZE}")
 _RANKS = (2, 3, 4, 1, 0)
-_NUMBERS = ("2", "8", "4", "1")
+_NUMBERS = ("2", str(SIZE), "4", "1")
 WORLDS = (World(2), World(3), World(2, "int"), World(4), World(1), World(1, "int"), World(3, "int"), World(0))
 
 
@@ -187,12 +186,7 @@ class Maker:
             kinds = (kind,) if value.dtype else dict.fromkeys((kind, "float", "int", "bool"))
             ranks = (rank,) if value.rank is not None else dict.fromkeys((rank, *_RANKS))
             every = [f"stand_in.tensor({of!r}, {number}, on={on!r}{grad})" for of in kinds for number in ranks]
-            # A row more than a square, as positions of patches and of a class have.
-            patches = [
-                f"stand_in.tensor({kind!r}, {2 + one}, dims={(*(None,) * one, 5, None)}, on={on!r}{grad})"
-                for one in (0, 1)
-            ]
-            self.others[path] = (*every[1:], *patches)
+            self.others[path] = tuple(every[1:])
         return f"stand_in.tensor({kind!r}, {rank}{dims}, on={on!r}{grad})"
 
     def _by_name(self, path: str) -> tuple[str, int]:
@@ -221,7 +215,7 @@ class Maker:
         if value.type == "int":
             self.others[path] = _NUMBERS
             if any(word in path.lower() for word in _SIZES):
-                return "8"
+                return str(SIZE)
         return _HOSTS.get(value.type)
 
     def _sequence(self, path: str, need: Need | None, value: d.Sequence) -> str | None:
@@ -351,7 +345,7 @@ class Maker:
         if "." in path or "[" in path or any(word in name for word in _SIZES):
             tensors = (f"stand_in.tensor('float', {rank})" for rank in _RANKS)
             self.others[path] = (*_NUMBERS, "0.5", "True", "None", *tensors, *_PAIRS, "stand_in.Layer()")
-            return "8" if any(word in name for word in _SIZES) else "2"
+            return str(SIZE) if any(word in name for word in _SIZES) else "2"
         raise Missing(f"`{path}`: nothing is known of it")
 
     def _is_tensor(self, need: Need) -> bool:

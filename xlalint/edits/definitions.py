@@ -123,9 +123,13 @@ class Taking:
                 waiting += self._imported(names, node, name)
             else:
                 waiting += [(names, each) for each in self._defined(names, node)]
-        others = [each for names in self._in_order(self._own, set()) for each in self._taken.get(names, [])]
-        own = sorted(self._taken.get(self._own, []), key=lambda node: node.lineno)
+        others = [each for names in self._in_order(self._own, set()) for each in self._block(names)]
+        own = self._block(self._own)
         return Definitions(self._imports, others, own, frozenset(self._bound), self._absent)
+
+    def _block(self, names: Names) -> list[ast.stmt]:
+        """In the order of the file."""
+        return sorted(self._taken.get(names, []), key=lambda node: node.lineno)
 
     def _in_order(self, names: Names, seen: set[Names]) -> Iterator[Names]:
         """The other files, each after those that it imports from."""
@@ -142,7 +146,6 @@ class Taking:
         new = _without_annotations(copy.deepcopy(node))
         if all(each.lineno != new.lineno for each in block):
             block.append(new)
-            block.sort(key=lambda each: each.lineno)
         return loaded(new)
 
     def _imported(self, names: Names, node: ast.Import | ast.ImportFrom, name: str) -> list[tuple[Names, str]]:

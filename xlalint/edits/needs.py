@@ -34,6 +34,18 @@ class Need:
     is_operand: bool = False
     children: dict[str, Need] = field(default_factory=dict)
 
+    def take(self, other: Need) -> None:
+        """What is done with the same thing elsewhere."""
+        self.spans += other.spans
+        self.calls += other.calls
+        self.fields |= other.fields
+        self.keys |= other.keys
+        self.parts = self.parts or other.parts
+        self.is_iterated |= other.is_iterated
+        self.is_operand |= other.is_operand
+        for name, child in other.children.items():
+            self.children.setdefault(name, Need(name)).take(child)
+
 
 def needs(blocks: list[ast.stmt], parameters: tuple[str, ...], known: frozenset[str]) -> dict[str, Need]:
     """What ``blocks`` need from outside. ``known`` are names that the program has by itself."""

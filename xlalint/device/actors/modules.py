@@ -9,7 +9,8 @@ from typing import Any
 
 from xlalint.device.actors.objects import Parts
 from xlalint.device.actors.running import Unavailable, state
-from xlalint.device.actors.values import SIZE, WORDS, Fields, device, tensor
+from xlalint.device.actors.values import Fields, device, tensor
+from xlalint.device.sizes import SIZE, WORDS
 
 torch: Any = import_module("torch")
 _leaves: Any = import_module("torch.utils._pytree").tree_leaves

@@ -8,14 +8,11 @@ from typing import Any
 
 from xlalint.device.actors.objects import Absent
 from xlalint.device.actors.running import state
+from xlalint.device.sizes import SIZE, WORDS
 
 torch: Any = import_module("torch")
 torch_xla: Any = import_module("torch_xla")
 _pytree: Any = import_module("torch.utils._pytree")
-
-SIZE = 8
-WORDS = 8
-"""How many values labels and token ids have."""
 
 
 def device() -> Any:
