@@ -84,7 +84,7 @@ def call_one_of(frame: Frame, callee: d.Union, arguments: Arguments, keywords: K
     """One of several. Where they are ops to choose from, what not all of them cost is only possible."""
     parts = [part for part in callee.alternatives if part is not d.NONE]
     if len(parts) < 2 or not all(type(part) in (d.Namespace, d.Module) for part in parts):
-        return d.joins([call(frame, part, arguments, keywords, node) for part in parts])
+        return alike([call(frame, part, arguments, keywords, node) for part in parts])
     key, events = (node.at, ""), frame.record.events
     before, found, values = events.pop(key, None), [], []
     for part in parts:
@@ -99,6 +99,19 @@ def call_one_of(frame: Frame, callee: d.Union, arguments: Arguments, keywords: K
     if before is not None:
         events[key] = before
     return d.joins(values)
+
+
+def alike(values: list[d.Value]) -> d.Value:
+    """What one of several callees gives. Where one is known to give a tensor, what may be called in its place gives
+    one, too."""
+    known = [value for value in values if type(value) is d.Tensor]
+    if not known or not all(d.as_operand(value) in known or is_output(value) for value in values):
+        return d.joins(values)
+    return d.at_most(d.joins(known), 1) if len(known) < len(values) else d.joins(known)
+
+
+def is_output(value: d.Value) -> bool:
+    return type(value) is d.Role and value.role == "output"
 
 
 def call_unknown(frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:

@@ -425,6 +425,9 @@ def at_most(value: Value, certainty: int) -> Value:
         return sequence(value.kind, [at_most(part, certainty) for part in value.elements])
     if type(value) is Sequence:
         return sequence(value.kind, None, at_most(value.element, 0 if value.kind == "tuple" else certainty))
+    if type(value) is Mapping:
+        rest = None if value.rest is None else at_most(value.rest, certainty)
+        return mapping(tuple((key, at_most(part, certainty)) for key, part in value.items), rest)
     return value
 
 

@@ -16,12 +16,14 @@ from xlalint.facts.annotations import annotated
 from xlalint.facts.answers import Answer, Memo, answer_of
 from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.attributes import CALL_DEPTH_FOR_ATTRIBUTES, ONLY_CONSTANTS, Attributes
+from xlalint.facts.entries import inherited_entries
 from xlalint.facts.expressions import EXPRESSIONS
 from xlalint.facts.frame import CLEAN, Depth, Environment, Frame
 from xlalint.facts.given import is_given_no_data
 from xlalint.facts.parameters import bind_call, bind_signature, is_loader_name
 from xlalint.facts.printing import show
 from xlalint.facts.record import ROOT, FunctionKey, Record, Sign
+from xlalint.facts.residence import made_on_host, tells_no_device
 from xlalint.facts.statements import assign, execute
 from xlalint.facts.vocabulary import UNEVALUATED_DECORATORS
 from xlalint.knowledge.ops import OpTable, load_ops
@@ -72,6 +74,17 @@ class Engine(Attributes):
         """Evaluate a function for its own sake, and the functions that it defines and hands on."""
         self.root(function, CALL_DEPTH, ATTRIBUTE_DEPTH)
 
+    def analyse_inherited(self, cls: ir.ClassIR) -> None:
+        """Evaluate the entries that a class inherits where they lead to its own methods: only there is seen what those
+        are given."""
+        for name in inherited_entries():
+            function = self.program.method(cls, name)
+            owner = self.program.owner(function) if function is not None else None
+            if function is None or owner is None or owner is cls:
+                continue
+            if not cls.methods.keys().isdisjoint(self.program.reached_names(owner, name)):
+                self.root(function, CALL_DEPTH, ATTRIBUTE_DEPTH, of=cls)
+
     def root(
         self,
         function: ir.FunctionIR,
@@ -79,16 +92,18 @@ class Engine(Attributes):
         attributes: int,
         closure: d.Function | None = None,
         seed: tuple[str, d.Value] | None = None,
+        of: ir.ClassIR | None = None,
     ) -> Answer:
         """The function in the context that its signature and its place suggest.
 
-        ``seed`` is what an attribute of ``self`` holds when the function starts.
+        ``seed`` is what an attribute of ``self`` holds when the function starts, ``of`` the class of ``self`` where it
+        is not the method's own.
         """
-        key = (function, "root", closure, seed)
+        key = (function, "root", closure, seed, of)
         answer = self._answers.get(key, calls, attributes)
         if answer is not None:
             return answer
-        environment, receiver = bind_signature(self, function, closure)
+        environment, receiver = bind_signature(self, function, closure, of)
         if seed is not None:
             environment[f"self.{seed[0]}"] = seed[1]
         no_grad = is_without_grad(function)
@@ -133,7 +148,7 @@ class Engine(Attributes):
             return answer_of(self.returned(function))
         if depth.calls <= (0 if is_close(function) else 1) or frame.cost > COST_BOUND:
             depth.cut_calls()
-            return answer_of(self.returned(function))
+            return answer_of(self.promised_of(callee, arguments, keywords))
         if callee.receiver is not None:
             callee = self.generalised(callee)
         environment, receiver = bind_call(self, frame, callee, arguments, keywords)
@@ -206,6 +221,14 @@ class Engine(Attributes):
     def returned(self, function: ir.FunctionIR) -> d.Value:
         """What the annotation says that a function returns, where nothing else tells: it is likely, and no more."""
         return d.at_most(self.annotated(function.returns, function.module) or d.UNKNOWN, 1)
+
+    def promised_of(self, callee: d.Function, arguments: list[d.Value], keywords: dict[str, d.Value]) -> d.Value:
+        """The same of a call: tensors that are made of words and numbers alone are made on the host."""
+        value = self.returned(callee.ir)
+        given = [*callee.bound, *arguments, *keywords.values()]
+        if callee.receiver is None and given and all(map(tells_no_device, given)):
+            return made_on_host(value)
+        return value
 
     def annotated(self, node: ir.Expr | None, path: str) -> d.Value | None:
         if node is None:

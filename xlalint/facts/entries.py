@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
 
 from xlalint.facts.regions import FunctionFacts
+from xlalint.knowledge.tables import frameworks
 
 DECODING = frozenset({"generate", "sample", "decode", "beam_search", "greedy_search", "greedy_decode", "inference"})
 
@@ -49,8 +51,8 @@ def feeds(function: FunctionFacts) -> bool:
 
 def collates(function: FunctionFacts) -> bool:
     """A function that makes batches, by its name or by that of its class."""
-    if function.name in ("__call__", "torch_call") and function.owner:
-        return "Collat" in function.owner
+    if "Collat" in function.owner:
+        return not function.is_module
     return function.name.lstrip("_").startswith("collat")
 
 
@@ -62,3 +64,13 @@ def decodes(function: FunctionFacts) -> bool:
 
 def looks_like_evaluation(name: str) -> bool:
     return name.startswith(("eval", "valid", "test", "predict"))
+
+
+@functools.cache
+def inherited_entries() -> tuple[str, ...]:
+    """The methods that frameworks call in each step, and calls of an object."""
+    rows = frameworks()
+    names = {
+        name for name in rows.names("entry") if "." not in name and (rows.get("entry", name) or "").startswith("step")
+    }
+    return tuple(sorted(names | {"__call__"}))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 import msgspec
 
@@ -126,7 +127,9 @@ class Part:
             if module is None or not (engine.reveal or self.can_cost(path, module)):
                 continue
             for function in module.everything:
-                self.analyse(engine, function, path)
+                self.analyse(partial(engine.analyse, function), function.qualname, path)
+            for cls in module.classes.values():
+                self.analyse(partial(engine.analyse_inherited, cls), cls.name, path)
         return [evaluated(engine.program, function, record) for function, record in engine.records.items()]
 
     def can_cost(self, path: str, module: ir.ModuleIR) -> bool:
@@ -136,15 +139,15 @@ class Part:
             return True
         return any(not function.called.isdisjoint(COSTLY_NAMES) for function in module.everything)
 
-    def analyse(self, engine: Engine, function: ir.FunctionIR, path: str) -> None:
+    def analyse(self, analyse: Callable[[], None], name: str, path: str) -> None:
         try:
-            engine.analyse(function)
+            analyse()
         except RecursionError:
-            self.failed.setdefault(path, f"nested too deeply in {function.qualname}")
+            self.failed.setdefault(path, f"nested too deeply in {name}")
         except Exception as error:  # a bug of ours must not cost the user the other files
             if os.environ.get("XLALINT_TRACEBACK"):
                 raise
-            self.failed.setdefault(path, f"internal error in {function.qualname}: {type(error).__name__}: {error}")
+            self.failed.setdefault(path, f"internal error in {name}: {type(error).__name__}: {error}")
 
 
 def top_level(path: str) -> str:

@@ -12,6 +12,7 @@ from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import row_length
 from xlalint.facts.names import lookup
+from xlalint.facts.narrowing import like_default, none_tested
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
 
@@ -125,6 +126,18 @@ def evaluate_conditional(frame: Frame, node: ir.Conditional) -> d.Value:
     conditions.narrow(frame, node.test, False)
     no = frame.evaluate(node.orelse)
     frame.environment = before
+    return or_default(frame, node, yes, no)
+
+
+def or_default(frame: Frame, node: ir.Conditional, yes: d.Value, no: d.Value) -> d.Value:
+    """``x if y is None else y``: what is given is taken for what stands in for it."""
+    asked = none_tested(node.test)
+    if asked is not None:
+        absent, given, own = (yes, no, node.orelse) if asked[1] else (no, yes, node.body)
+        is_own = type(own) is ir.Name and own.name == asked[0]
+        if is_own and given is d.UNKNOWN:
+            given = like_default(frame, absent)
+            return given if given is d.UNKNOWN else d.join(absent, given)
     return d.join(yes, no)
 
 

@@ -117,7 +117,7 @@ class HeatMap(StepLoops):
         if function.owner and function.name in SUMMING_UP:
             return Pace(Heat.EPOCH, assumed=True, evaluation=True)
         if function.in_script or function.key in self.contains:
-            return COLD if not (self.performs[function.key] & STRONG) else Pace(Heat.STEP, assumed=True)
+            return Pace(Heat.STEP, assumed=True) if self.performed_beside_loops(function) & STRONG else COLD
         if is_apart(function):
             return COLD
         return Pace(Heat.STEP, assumed=True, evaluation=looks_like_evaluation(function.name))

@@ -9,6 +9,7 @@ from xlalint.facts import domain as d
 from xlalint.facts.counters import forget_first_values, hands_on, steps_each
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Environment, Frame, join_environments
+from xlalint.facts.residence import tells_no_device
 from xlalint.program import ir
 
 ROUNDS = 3
@@ -54,6 +55,8 @@ def row_names(iterable: d.Value, target: ir.Expr) -> frozenset[str]:
 def what_is_iterated(iterable: d.Value, node: ir.Expr) -> str:
     counted = counts_tensor(iterable, node)
     inner = node.arguments[0] if type(node) is ir.Call and called(node) == "enumerate" and node.arguments else node
+    if type(inner) is ir.Display and tells_no_device(iterable):
+        return "settings"
     if type(inner) is ir.Call and called(inner) in ("range", "trange", "count"):
         return "counter"
     for part in d.alternatives(iterable):

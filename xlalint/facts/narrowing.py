@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xlalint.facts import domain as d
-from xlalint.facts.frame import Frame
+from xlalint.facts.frame import Environment, Frame
 from xlalint.program import ir
 
 TYPES: dict[str, d.Value] = {
@@ -69,6 +69,36 @@ def narrow_none(frame: Frame, node: ir.Expr, is_none: bool) -> None:
         frame.env[path] = d.without_none(value)
     elif "." in path:
         frame.env[path] = d.without_none(frame.evaluate(node))
+
+
+def none_tested(node: ir.Expr) -> tuple[str, bool] | None:
+    """The name that ``x is None`` or ``x is not None`` asks about, and the outcome for which it is None."""
+    if type(node) is not ir.Compare or len(node.operators) != 1 or type(node.left) is not ir.Name:
+        return None
+    operator, right = node.operators[0], node.rights[0]
+    if operator not in ("is", "is-not") or type(right) is not ir.Constant or right.value is not None:
+        return None
+    return node.left.name, operator == "is"
+
+
+def with_defaults(frame: Frame, test: ir.Expr, yes: Environment | None, no: Environment | None) -> None:
+    """``if y is None: y = x``: a parameter of which nothing is known is what stands in for it where it is not given."""
+    asked = none_tested(test)
+    if asked is None or yes is None or no is None:
+        return
+    absent, given = (yes, no) if asked[1] else (no, yes)
+    for parameter in frame.function.parameters:
+        default = absent.get(parameter.name)
+        if default is not None and given.get(parameter.name) is d.UNKNOWN:
+            given[parameter.name] = like_default(frame, default)
+
+
+def like_default(frame: Frame, default: d.Value) -> d.Value:
+    """What may be given where ``default`` stands in: a tensor for a tensor, some module for a module."""
+    if type(default) is d.Tensor:
+        return default.but(dims=None, certainty=min(default.certainty, 1))
+    of_program = type(default) is d.Instance and frame.engine.is_module_class(default.ir)
+    return d.module("?") if of_program or type(default) is d.Module else d.UNKNOWN
 
 
 def narrow_equality(frame: Frame, left: ir.Expr, right: ir.Expr, equal: bool) -> None:

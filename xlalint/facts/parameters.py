@@ -47,10 +47,13 @@ def receiver_of(engine: Engine, function: ir.FunctionIR) -> d.Value | None:
 # By signature
 
 
-def bind_signature(engine: Engine, function: ir.FunctionIR, closure: d.Function | None) -> Bound:
-    """The environment of a function that is evaluated for its own sake."""
+def bind_signature(
+    engine: Engine, function: ir.FunctionIR, closure: d.Function | None, of: ir.ClassIR | None = None
+) -> Bound:
+    """The environment of a function that is evaluated for its own sake; ``of`` is the class of its receiver where it
+    is not the method's own."""
     environment: Environment = dict(closure.captured) if closure is not None else {}
-    receiver = receiver_of(engine, function)
+    receiver = receiver_of(engine, function) if of is None else engine.instance_of(of)
     for position, parameter in enumerate(function.parameters):
         if position == 0 and receiver is not None:
             environment[parameter.name] = receiver
@@ -199,6 +202,14 @@ def by_name(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) ->
     return d.UNKNOWN
 
 
+def used_as_tensor(function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value:
+    """What the caller does not know, the function's own use of it tells; not whether it may be None, nor whether
+    gradients flow into it."""
+    if parameter.annotation is not None or TENSOR_ONLY.isdisjoint(function.uses.get(parameter.name, ())):
+        return d.UNKNOWN
+    return d.tensor(grad=False, certainty=1, optional=True)
+
+
 def is_called(engine: Engine, function: ir.FunctionIR) -> bool:
     """Whether some linted file calls something of this name: then its arguments are known from there."""
     return function.name in engine.program.called
@@ -260,7 +271,8 @@ def bound_value(
             return by_signature(engine, function, parameter)
         return engine.default(parameter.default, function) if parameter.default is not None else d.UNKNOWN
     if value is d.UNKNOWN or type(value) is d.Bound:
-        return by_signature(engine, function, parameter)
+        learned = by_signature(engine, function, parameter)
+        return used_as_tensor(function, parameter) if learned is d.UNKNOWN else learned
     if d.is_guess(value):
         learned = by_signature(engine, function, parameter)
         return value if learned is d.UNKNOWN else learned

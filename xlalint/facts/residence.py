@@ -38,3 +38,31 @@ def roots_of(frame: Frame, node: ir.Expr | None) -> frozenset[str]:
             roots.add(name)
         pending.extend(used)
     return frozenset(roots)
+
+
+def made_on_host(value: d.Value) -> d.Value:
+    """The same with its tensors on the host, where torch makes them if nobody names a device."""
+    if type(value) is d.Tensor:
+        return value.but(device=d.HOST)
+    if type(value) is d.Sequence and value.elements is not None:
+        return d.sequence(value.kind, [made_on_host(part) for part in value.elements])
+    if type(value) is d.Sequence:
+        return d.sequence(value.kind, None, made_on_host(value.element))
+    if type(value) is d.Mapping:
+        rest = None if value.rest is None else made_on_host(value.rest)
+        return d.mapping(tuple((key, made_on_host(part)) for key, part in value.items), rest)
+    return value
+
+
+def tells_no_device(value: d.Value) -> bool:
+    """Whether a value is known to be made of numbers, words and settings alone, and names no device."""
+    if type(value) is d.Sequence:
+        return all(map(tells_no_device, value.elements if value.elements is not None else (value.element,)))
+    if type(value) is d.Mapping:
+        return all(tells_no_device(part) for _, part in value.items) and (not value.rest or tells_no_device(value.rest))
+    if type(value) is d.Union:
+        return all(map(tells_no_device, value.alternatives))
+    return type(value) is d.Host and value.type in HOST_TYPES
+
+
+HOST_TYPES = frozenset({"int", "float", "bool", "str", "none", "bytes", "numpy"})

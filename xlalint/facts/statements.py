@@ -12,6 +12,7 @@ from xlalint.facts.events import Effect
 from xlalint.facts.frame import Environment, Frame, join_environments
 from xlalint.facts.loops import execute_for, execute_while
 from xlalint.facts.mentions import names_in
+from xlalint.facts.narrowing import with_defaults
 from xlalint.facts.pace import guarded_pace, is_exit, remember
 from xlalint.program import ir
 
@@ -135,6 +136,7 @@ def execute_if(frame: Frame, node: ir.If) -> None:
     frame.environment = before
     conditions.narrow(frame, node.test, False)
     execute_arm(frame, node.orelse, pace.orelse, node.at + 1)
+    with_defaults(frame, node.test, after, frame.environment)
     frame.environment = join_environments(after, frame.environment)
 
 

@@ -97,6 +97,14 @@ class StepLoops:
             sign.kind for sign in function.signs if sign.kind in PERFORMED and loop_of(function, sign.region) is None
         )
 
+    def performed_beside_loops(self, function: FunctionFacts) -> frozenset[str]:
+        """The signs of a step that a call of a function gives, but for those of calls that run whole loops of steps."""
+        found = set(self.own_signs(function))
+        for edge in function.calls:
+            if edge.callee not in self.contains and loop_of(function, edge.region) is None:
+                found |= self.performs.get(edge.callee, frozenset())
+        return frozenset(found)
+
     def evidence(self, function: FunctionFacts, loop: RegionKey) -> frozenset[str]:
         """The signs of a step in a loop's own body, inner loops left out."""
         found = {s.kind for s in function.signs if s.kind in EVIDENCE and loop_of(function, s.region) == loop}
@@ -204,6 +212,9 @@ class StepLoops:
         region = function.regions[loop]
         if region.over in WITHIN_A_STEP:
             return ""
+        if region.over == "settings":
+            # A program is run with one setting after the other, each as a whole.
+            return "epoch" if holds or own else ""
         # A boundary beside a loop of steps ends an evaluation, or an epoch.
         if "optimizer-step" in own or ("boundary" in own and not holds):
             return "step"

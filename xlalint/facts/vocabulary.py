@@ -206,10 +206,26 @@ TENSOR_NAMES = frozenset(
         "v",
         "embeddings",
         "residual",
+        "emb",
+        "feats",
+        "image",
+        "images",
+        "img",
+        "imgs",
+        "pred",
+        "targets",
+        "probs",
+        "scores",
+        "src",
+        "tgt",
+        "hidden",
+        "latents",
+        "edge_index",
     ]
 )
 TENSOR_SUFFIXES = (
-    "_states", "_ids", "_mask", "_embeds", "_embeddings", "_values", "_features", "_weights",
+    "_states", "_ids", "_mask", "_embeds", "_embeddings", "_values", "_features", "_weights", "_emb", "_embedding",
+    "_feats", "_logits", "_labels", "_probs", "_scores", "_targets", "_preds",
 )  # fmt: skip
 DRIVER_NAMES = frozenset({"fabric", "accelerator"})
 DRIVER_USES = frozenset({"setup", "prepare", "setup_dataloaders", "clip_gradients", "unwrap_model", "no_backward_sync"})
