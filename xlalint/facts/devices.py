@@ -43,3 +43,9 @@ def names_accelerator(part: ir.Expr | ir.Block) -> bool:
     if type(part) is ir.Attribute:
         return part.name in ("current_accelerator", "cuda") or names_accelerator(part.value)
     return False
+
+
+def names_place_of_another(node: ir.Call) -> bool:
+    """``t.to(x.device)``."""
+    places = (*node.arguments, *(part for _, part in node.keywords))
+    return any(type(part) is ir.Attribute and part.name == "device" for part in places)

@@ -223,7 +223,7 @@ class Engine(Attributes):
         return d.at_most(self.annotated(function.returns, function.module) or d.UNKNOWN, 1)
 
     def promised_of(self, callee: d.Function, arguments: list[d.Value], keywords: dict[str, d.Value]) -> d.Value:
-        """The same of a call: tensors that are made of words and numbers alone are made on the host."""
+        """The same of a call: what is made of words, numbers and tensors of the host alone is made there."""
         value = self.returned(callee.ir)
         given = [*callee.bound, *arguments, *keywords.values()]
         if callee.receiver is None and given and all(map(tells_no_device, given)):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from xlalint.facts import domain as d
 from xlalint.facts.frame import Environment, Frame
 from xlalint.facts.promises import promised_parameter
+from xlalint.facts.residence import made_on_host
 from xlalint.facts.vocabulary import (
     DRIVER_NAMES,
     DRIVER_USES,
@@ -231,13 +233,14 @@ def bind_call(
     given = {**dict(callee.bound_keywords), **keywords} if callee.bound_keywords else keywords
     environment: Environment = {}
     receiver = callee.receiver
+    beside_host = lies_on_host((*rest, *given.values()))
     if receiver is not None:
         rest.insert(0, receiver)
     elif function.owner and receiver_of(engine, function) is not None and (not rest or not is_receiver(rest[0])):
         receiver = receiver_of(engine, function)
         assert receiver is not None
         rest.insert(0, receiver)
-    for position, parameter in enumerate(function.parameters):
+    for parameter in function.parameters:
         if parameter.kind == "args":
             environment[parameter.name] = d.sequence("tuple", rest)
             rest = []
@@ -247,11 +250,19 @@ def bind_call(
             environment[parameter.name] = d.mapping(extra, given.get("**", d.UNKNOWN if not extra else None))
         else:
             value = rest.pop(0) if rest and parameter.kind == "positional" else given.get(parameter.name)
-            environment[parameter.name] = bound_value(engine, function, parameter, value, position, "**" in given)
+            bound = bound_value(engine, function, parameter, value, "**" in given)
+            environment[parameter.name] = made_on_host(bound) if beside_host and bound is not value else bound
     if function.owner and function.parameters:
         receiver = environment[function.parameters[0].name]
     environment.update(callee.captured)
     return environment, receiver
+
+
+def lies_on_host(given: Iterable[d.Value]) -> bool:
+    """Whether some of the tensors that are given are known to lie on the host, and none on the device: what is only
+    assumed of the others lies there, too."""
+    devices = {value.device for value in given if type(value) is d.Tensor}
+    return d.HOST in devices and d.XLA not in devices
 
 
 def is_receiver(value: d.Value) -> bool:
@@ -263,7 +274,6 @@ def bound_value(
     function: ir.FunctionIR,
     parameter: ir.Parameter,
     value: d.Value | None,
-    position: int,
     spread: bool,
 ) -> d.Value:
     if value is None:

@@ -41,7 +41,7 @@ def roots_of(frame: Frame, node: ir.Expr | None) -> frozenset[str]:
 
 
 def made_on_host(value: d.Value) -> d.Value:
-    """The same with its tensors on the host, where torch makes them if nobody names a device."""
+    """The same with its tensors on the host, where torch makes them if nobody names another device."""
     if type(value) is d.Tensor:
         return value.but(device=d.HOST)
     if type(value) is d.Sequence and value.elements is not None:
@@ -55,7 +55,9 @@ def made_on_host(value: d.Value) -> d.Value:
 
 
 def tells_no_device(value: d.Value) -> bool:
-    """Whether a value is known to be made of numbers, words and settings alone, and names no device."""
+    """Whether a value is known to be made of numbers, words and tensors of the host alone, and names no device."""
+    if type(value) is d.Tensor:
+        return value.device == d.HOST
     if type(value) is d.Sequence:
         return all(map(tells_no_device, value.elements if value.elements is not None else (value.element,)))
     if type(value) is d.Mapping:

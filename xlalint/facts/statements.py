@@ -137,7 +137,18 @@ def execute_if(frame: Frame, node: ir.If) -> None:
     conditions.narrow(frame, node.test, False)
     execute_arm(frame, node.orelse, pace.orelse, node.at + 1)
     with_defaults(frame, node.test, after, frame.environment)
+    forget_told(frame, after, frame.environment)
     frame.environment = join_environments(after, frame.environment)
+
+
+def forget_told(frame: Frame, yes: Environment | None, no: Environment | None) -> None:
+    """What the test told of an attribute holds in one arm only; what an arm assigned is kept."""
+    if yes is None or no is None:
+        return
+    for name in yes.keys() ^ no.keys():
+        if "." in name and name not in frame.origins:
+            yes.pop(name, None)
+            no.pop(name, None)
 
 
 def picks_rows(frame: Frame, node: ir.If) -> bool:
@@ -371,7 +382,6 @@ def assign_subscript(frame: Frame, target: ir.Subscript, value: d.Value) -> None
 
 
 def store_in_tensor(frame: Frame, target: ir.Subscript, known: d.Tensor, value: d.Value) -> None:
-    element = d.tensor_of(value)
     form = ""
     if type(value) is d.Host and value.type in ("int", "float", "bool"):
         form = "scalar-value"
@@ -384,7 +394,7 @@ def store_in_tensor(frame: Frame, target: ir.Subscript, known: d.Tensor, value: 
     frame.pending()
     # What is only likely to be a tensor, a loader's batch, takes what it is given where it lies: it is a dict.
     surely_host = known.device == d.HOST and known.certainty == 2
-    if surely_host and element is not None and element.device == d.XLA and type(value) is d.Tensor:
+    if surely_host and type(value) is d.Tensor and value.device == d.XLA and value.certainty == 2:
         frame.emit(Effect.COPY_TO_HOST, target.at, value, "element of a host tensor", target)
 
 

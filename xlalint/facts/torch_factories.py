@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlalint.facts import domain as d
 from xlalint.facts import shapes
+from xlalint.facts.devices import names_place_of_another
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import longest_rows
@@ -67,7 +68,8 @@ def make_tensor(frame: Frame, last: str, arguments: Arguments, keywords: Keyword
     frame.pending()
     if known is not None and type(data) is not d.Role:
         device = shapes.device_argument(keywords, known.device)
-        if device == d.HOST and known.device == d.XLA and "device" in keywords:
+        moves = device == d.HOST and known.device == d.XLA and "device" in keywords
+        if moves and ((known.certainty == 2 and d.surely_tensor(data)) or not names_place_of_another(node)):
             frame.emit(Effect.COPY_TO_HOST, node.at, known, f"torch.{last}", first_argument(node))
         return known.but(device=device, dtype=shapes.dtype_argument(keywords, known.dtype), optional=False)
     device = shapes.device_argument(keywords)

@@ -8,7 +8,7 @@ import msgspec
 
 from xlalint.facts import costs, shapes, torch_calls, torch_factories
 from xlalint.facts import domain as d
-from xlalint.facts.devices import STAND_IN
+from xlalint.facts.devices import STAND_IN, names_place_of_another
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import largest_item
@@ -182,7 +182,7 @@ def compare(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords
 
 
 def to(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    dtype, device = t.dtype, t.device
+    dtype, device, beside = t.dtype, t.device, False
     for position, value in enumerate(
         [*arguments, *(v for k, v in keywords.items() if k in ("device", "dtype", "other"))]
     ):
@@ -191,7 +191,7 @@ def to(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Key
         if type(value) is d.Host and value.type == "dtype":
             dtype = value.constant if value.known else None
         elif other is not None:
-            dtype, device = other.dtype, other.device
+            dtype, device, beside = other.dtype, other.device, True
         elif value is d.TRUE or value is d.FALSE or value is d.NONE:
             continue
         elif value is d.UNKNOWN or type(value) is d.Bound:
@@ -204,7 +204,9 @@ def to(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Key
         else:
             device = shapes.device_of(value)
     if device == d.HOST and t.live and t.device == d.XLA:
-        frame.emit(Effect.COPY_TO_HOST, node.at, t, "to", receiver_node(node))
+        # Where another tensor is known to lie on the host, what is only assumed of this one is not held against it.
+        if t.certainty == 2 or not (beside or names_place_of_another(node)):
+            frame.emit(Effect.COPY_TO_HOST, node.at, t, "to", receiver_node(node))
     elif device == d.HOST and t.device is None:
         frame.emit(Effect.COPY_TO_HOST, node.at, t, "to", receiver_node(node), certainty=0)
     if device == d.XLA and t.device != d.XLA:
@@ -255,7 +257,7 @@ def type_as(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords
 
 def copy_into(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     source = d.tensor_of(arguments[0]) if arguments else None
-    if t.device == d.HOST and source is not None and source.device == d.XLA:
+    if t.device == d.HOST and source is not None and source.device == d.XLA and source.certainty == 2:
         frame.emit(Effect.COPY_TO_HOST, node.at, source, "copy_", node.arguments[0] if node.arguments else None)
     frame.pending()
     return t
