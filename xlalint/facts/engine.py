@@ -106,7 +106,7 @@ class Engine(Attributes):
         environment, receiver = bind_signature(self, function, closure, of)
         if seed is not None:
             environment[f"self.{seed[0]}"] = seed[1]
-        no_grad = is_without_grad(function)
+        no_grad = is_without_grad(function) or self.tells_own_gradient(function)
         without_data = is_given_no_data(function, environment, receiver)
         same_call = (function, receiver, (), no_grad, tuple(environment.values()))
         is_plain = closure is None and seed is None
@@ -154,7 +154,7 @@ class Engine(Attributes):
         environment, receiver = bind_call(self, frame, callee, arguments, keywords)
         if CLEAN in frame.env:
             environment[CLEAN] = d.TRUE
-        no_grad = frame.no_grad or not decorators.isdisjoint(NO_GRAD_DECORATORS)
+        no_grad = frame.no_grad or not decorators.isdisjoint(NO_GRAD_DECORATORS) or self.tells_own_gradient(function)
         key = (function, receiver, callee.captured, no_grad, tuple(environment.values()))
         calls, attributes = depth.calls - 1, depth.attributes
         answer = self._answers.get(key, calls, attributes)
@@ -261,6 +261,11 @@ class Engine(Attributes):
                 for base in self.program.external_bases(cls)
             )
         return known
+
+    def tells_own_gradient(self, function: ir.FunctionIR) -> bool:
+        """A method of an ``autograd.Function``: what it computes is not differentiated."""
+        cls = self.program.owner(function) if function.owner else None
+        return cls is not None and "torch.autograd.Function" in self.class_names(cls)
 
     def class_names(self, cls: ir.ClassIR) -> tuple[str, ...]:
         """The names of a class and of its bases, those outside of the program dotted."""

@@ -57,6 +57,7 @@ UNKNOWN_ATTRIBUTES: dict[str, d.Value] = {
     "training": d.BOOL,
     "config": d.ANY_HOST,
     "is_cuda": d.FALSE,
+    "saved_tensors": d.sequence("tuple", None, d.tensor(grad=False, certainty=1)),
 }
 
 

@@ -75,43 +75,16 @@ TEXT_KEYS = frozenset(
 )  # fmt: skip
 """Entries of a batch that hold words: no collator makes tensors of them."""
 
-TENSOR_ONLY = frozenset(
-    [
-        "dim",
-        "unsqueeze",
-        "permute",
-        "contiguous",
-        "detach",
-        "masked_fill",
-        "requires_grad",
-        "backward",
-        "unbind",
-        "softmax",
-        "log_softmax",
-        "sigmoid",
-        "argmax",
-        "view_as",
-        "expand_as",
-        "type_as",
-        "is_floating_point",
-        "masked_scatter",
-        "new_zeros",
-        "new_ones",
-        "new_tensor",
-        "requires_grad_",
-        "detach_",
-        "gather",
-        "scatter_",
-        "index_select",
-        "repeat_interleave",
-        "sum_to_size",
-        "clamp",
-        "numel",
-        "flatten",
-        "mT",
-        "bmm",
-    ]
-)
+TENSOR_ONLY = frozenset([
+    "add_", "argmax", "backward", "bmm", "byte", "clamp", "clamp_", "clamp_max", "clamp_min", "contiguous", "detach",
+    "detach_", "dim", "div_", "expand_as", "fill_diagonal_", "flatten", "gather", "index_add", "index_add_",
+    "index_copy_", "index_fill_", "index_select", "is_cuda", "is_floating_point", "log_softmax", "logsumexp", "long",
+    "mT", "masked_fill", "masked_fill_", "masked_scatter", "masked_scatter_", "masked_select", "matmul", "mul_",
+    "nan_to_num_", "narrow", "new_empty", "new_full", "new_ones", "new_tensor", "new_zeros", "numel", "permute",
+    "relu", "repeat_interleave", "requires_grad", "requires_grad_", "rsqrt", "scatter", "scatter_", "scatter_add",
+    "scatter_add_", "sigmoid", "softmax", "sub_", "sum_to_size", "type_as", "unbind", "unsqueeze", "unsqueeze_",
+    "view_as",
+])  # fmt: skip
 """Attributes that only tensors have (numpy and Python objects lack them): their use makes a parameter a tensor."""
 
 ANY_ATTRIBUTE_ROLES = d.TENSOR_ROLES
