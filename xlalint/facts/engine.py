@@ -72,7 +72,10 @@ class Engine(Attributes):
 
     def analyse(self, function: ir.FunctionIR) -> None:
         """Evaluate a function for its own sake, and the functions that it defines and hands on."""
-        self.root(function, CALL_DEPTH, ATTRIBUTE_DEPTH)
+        if function.name == "__init__":
+            self.root(function, CALL_DEPTH_FOR_ATTRIBUTES, ATTRIBUTE_DEPTH - 1)
+        else:
+            self.root(function, CALL_DEPTH, ATTRIBUTE_DEPTH)
 
     def analyse_inherited(self, cls: ir.ClassIR) -> None:
         """Evaluate the entries that a class inherits where they lead to its own methods: only there is seen what those
