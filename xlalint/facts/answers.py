@@ -16,6 +16,9 @@ class Answer(msgspec.Struct, frozen=True, eq=False):
     value: d.Value
     writes: dict[str, d.Value]
     final: Environment
+    """The names at its end, of a module's body; what else ended keeps none."""
+    clean: bool
+    """A step boundary was the last that the device saw."""
     calls: int
     attributes: int
     whole_calls: bool
@@ -47,4 +50,4 @@ class Memo:
 
 
 def answer_of(value: d.Value) -> Answer:
-    return Answer(value, {}, {}, 0, 0, True, True, 1)
+    return Answer(value, {}, {}, False, 0, 0, True, True, 1)

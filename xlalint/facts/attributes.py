@@ -49,7 +49,7 @@ class Attributes(ABC):
             depth.cut_attributes()
             return None
         value, inner = self.assigned(cls, name, depth.attributes - 1)
-        answer = Answer(d.UNKNOWN, {}, {}, 0, inner.needed_attributes + 1, True, inner.whole_attributes, 1)
+        answer = Answer(d.UNKNOWN, {}, {}, False, 0, inner.needed_attributes + 1, True, inner.whole_attributes, 1)
         self._attributes.setdefault(key, []).append((depth.attributes, value, answer))
         depth.used(answer, 0, answer.attributes)
         return value

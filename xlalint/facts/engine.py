@@ -189,12 +189,14 @@ class Engine(Attributes):
         if value is d.UNKNOWN and function.returns is not None:
             value = self.returned(function)
         final = (frame.final if frame.environment is None else frame.environment) or {}
-        if frame.known_globals:
-            final = {**frame.known_globals, **{k: v for k, v in final.items() if v is not d.UNKNOWN}}
+        names = NO_NAMES
+        if frame.known_globals is not None:
+            names = {**frame.known_globals, **{k: v for k, v in final.items() if v is not d.UNKNOWN}}
         return Answer(
             value,
-            frame.writes,
-            final,
+            frame.writes or NO_NAMES,
+            names,
+            CLEAN in final,
             depth.needed_calls,
             depth.needed_attributes,
             depth.whole_calls,
@@ -334,6 +336,7 @@ class Engine(Attributes):
                 value,
                 {},
                 {},
+                False,
                 depth.needed_calls,
                 depth.needed_attributes,
                 depth.whole_calls,
@@ -387,6 +390,8 @@ class Engine(Attributes):
 
 
 NO_GRAD_DECORATORS = frozenset({"no_grad", "inference_mode"})
+NO_NAMES: Environment = {}
+"""Shared by all that leaves no names behind; nobody writes to it."""
 
 
 def is_close(function: ir.FunctionIR) -> bool:

@@ -217,7 +217,7 @@ class Frame:
 
     def after_call(self, answer: Answer) -> None:
         """Whether the device has work after a call is what the callee leaves."""
-        if self.environment is not None and CLEAN in answer.final:
+        if self.environment is not None and answer.clean:
             self.environment[CLEAN] = d.TRUE
         else:
             self.pending()
