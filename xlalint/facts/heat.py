@@ -130,19 +130,9 @@ class HeatMap(StepLoops):
             return "step host"
         if function.name not in entry_names():
             return None
-        table = frameworks()
         if not function.owner and function.name not in PLAIN_ENTRIES:
             return None
-        for base in function.bases:
-            row = table.get("entry", f"{base.rpartition('.')[2]}.{function.name}")
-            if row is not None:
-                return row
-        if function.name == "forward" and not function.owner:
-            return None
-        row = table.get("entry", function.name)
-        if row is None or function.owner or function.name in PLAIN_ENTRIES:
-            return row
-        return None
+        return entry_row(function.name, function.bases)
 
     def pace(self, key: FunctionKey, region: RegionKey) -> Pace:
         function = self.functions[key]
@@ -233,6 +223,17 @@ class HeatMap(StepLoops):
 def entry_names() -> frozenset[str]:
     """The last names of all entries that frameworks call: few functions have one of them."""
     return frozenset(name.rpartition(".")[2] for name in frameworks().names("entry"))
+
+
+@functools.cache
+def entry_row(name: str, bases: tuple[str, ...]) -> str | None:
+    """What is known of an entry of this name, in a class with these bases first."""
+    table = frameworks()
+    for base in bases:
+        row = table.get("entry", f"{base.rpartition('.')[2]}.{name}")
+        if row is not None:
+            return row
+    return table.get("entry", name)
 
 
 def called_in_sight(given: Pace, mine: Pace) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import msgspec
+
 from xlalint.facts.entries import decodes, sets_up
 from xlalint.facts.record import CallEdge, FunctionKey, RegionKey
 from xlalint.facts.regions import WITHIN_A_STEP, FunctionFacts, encloses, loop_of, nesting, within
@@ -15,6 +17,16 @@ EVIDENCE = STRONG | WEAK
 PERFORMED = EVIDENCE | {"framework", "moved"}
 
 
+class Content(msgspec.Struct, frozen=True):
+    """What a loop holds: the signs of a step in its own body, the loops in it, what is called in it, and the generators
+    that may make what it iterates."""
+
+    signs: frozenset[str]
+    inner: list[RegionKey]
+    callees: frozenset[FunctionKey]
+    makers: list[FunctionKey]
+
+
 class StepLoops:
     """The program's functions and calls, and the kind of each loop: "step", "epoch" or neither."""
 
@@ -24,11 +36,15 @@ class StepLoops:
         self.loops: dict[FunctionKey, dict[RegionKey, str]] = {}
         self.contains: set[FunctionKey] = set()
         self.callers: dict[FunctionKey, list[tuple[FunctionKey, CallEdge]]] = {}
+        self.calls: dict[FunctionKey, list[CallEdge]] = {}
+        """Each function's calls of others of the program, in the order of the text."""
         self._everything: dict[tuple[FunctionKey, int], frozenset[str]] = {}
         for function in self.functions.values():
-            for edge in sorted(function.calls, key=lambda e: (e.at, e.callee)):
-                if edge.callee in self.functions and edge.callee != function.key:
-                    self.callers.setdefault(edge.callee, []).append((function.key, edge))
+            known = [e for e in function.calls if e.callee in self.functions and e.callee != function.key]
+            known.sort(key=lambda e: (e.at, e.callee))
+            self.calls[function.key] = known
+            for edge in known:
+                self.callers.setdefault(edge.callee, []).append((function.key, edge))
         self.stand_ins = self.find_stand_ins()
         self.with_device_loader = frozenset(
             f.key[0] for f in self.functions.values() if any(s.kind == "makes-device-loader" for s in f.signs)
@@ -55,12 +71,10 @@ class StepLoops:
     def leads_to(self, function: FunctionFacts) -> Iterator[tuple[CallEdge, bool]]:
         """The calls of other functions of the program, and whether that is what stands in for what is called: the call
         of a method may be one of what overrides it, but where that itself hands on to what it overrides."""
-        for edge in sorted(function.calls, key=lambda e: (e.at, e.callee)):
-            if edge.callee == function.key or edge.callee not in self.functions:
-                continue
+        for edge in self.calls[function.key]:
             yield edge, False
-            if self.functions[edge.callee].name != function.name:
-                for callee in self.stand_ins.get(edge.callee, ()):
+            if edge.callee in self.stand_ins and self.functions[edge.callee].name != function.name:
+                for callee in self.stand_ins[edge.callee]:
                     yield CallEdge(callee, edge.region, edge.at), True
 
     def is_called(self, key: FunctionKey) -> bool:
@@ -125,8 +139,11 @@ class StepLoops:
 
     def feeds(self, function: FunctionFacts, edge: CallEdge, loop: RegionKey) -> bool:
         """Whether a call makes what the loop iterates, by a generator that is a step loop itself."""
+        return self.may_feed(function, edge, loop) and "step" in self.loops.get(edge.callee, {}).values()
+
+    def may_feed(self, function: FunctionFacts, edge: CallEdge, loop: RegionKey) -> bool:
         callee = self.functions.get(edge.callee)
-        if callee is None or not callee.is_generator or "step" not in self.loops.get(callee.key, {}).values():
+        if callee is None or not callee.is_generator:
             return False
         text = function.regions[loop].text
         return edge.at == loop[1] or (edge.region == function.regions[loop].parent and encloses(text, edge.at))
@@ -151,18 +168,14 @@ class StepLoops:
 
     def classify_loops(self) -> None:
         """Each loop is "step", "epoch" or "" (neither); an epoch loop holds a step loop, in itself or by a call."""
-        evidence = {}
-        for key, function in self.functions.items():
-            found = self.evidence_of(function)
-            if found:
-                evidence[key] = found, inner_loops(function, found)
+        content = {key: found for key, function in self.functions.items() if (found := self.content_of(function))}
         changed = True
         rounds = 0
         while changed and rounds < 12:
             changed = False
             rounds += 1
-            for key, (signs, inner) in evidence.items():
-                kinds = self.loops_of(self.functions[key], signs, inner)
+            for key, loops in content.items():
+                kinds = self.loops_of(self.functions[key], loops)
                 if kinds != self.loops.get(key):
                     self.loops[key] = kinds
                     changed = True
@@ -170,11 +183,19 @@ class StepLoops:
                     self.mark(key)
                     changed = True
 
-    def evidence_of(self, function: FunctionFacts) -> dict[RegionKey, frozenset[str]]:
-        """The signs of a step in each loop of a function, innermost loops first."""
+    def content_of(self, function: FunctionFacts) -> dict[RegionKey, Content]:
+        """What each loop of a function holds, innermost loops first."""
         loops = [key for key in function.regions if key[0] in ("loop", "while")]
         loops.sort(key=lambda key: -nesting(function, key))
-        return {loop: self.evidence(function, loop) for loop in loops}
+        return {
+            outer: Content(
+                self.evidence(function, outer),
+                [loop for loop in loops if loop != outer and within(function, loop, outer)],
+                frozenset(e.callee for e in function.calls if within(function, e.region, outer)),
+                [e.callee for e in function.calls if self.may_feed(function, e, outer)],
+            )
+            for outer in loops
+        }
 
     def mark(self, key: FunctionKey) -> None:
         """A step or epoch loop runs in a call of this function, and so in a call of its callers."""
@@ -185,30 +206,19 @@ class StepLoops:
                 self.contains.add(key)
                 pending.extend(caller for caller, _ in self.callers.get(key, ()))
 
-    def loops_of(
-        self,
-        function: FunctionFacts,
-        evidence: dict[RegionKey, frozenset[str]],
-        inner: dict[RegionKey, list[RegionKey]],
-    ) -> dict[RegionKey, str]:
+    def loops_of(self, function: FunctionFacts, content: dict[RegionKey, Content]) -> dict[RegionKey, str]:
         kinds: dict[RegionKey, str] = {}
-        for loop, own in evidence.items():
-            holds = any(kinds.get(k) in ("step", "epoch") for k in inner[loop]) or self.calls_a_loop(function, loop)
-            kinds[loop] = self.kind_of_loop(function, loop, own, holds, inner[loop], evidence)
+        for loop, held in content.items():
+            holds = any(kinds.get(k) in ("step", "epoch") for k in held.inner)
+            holds = holds or not self.contains.isdisjoint(held.callees)
+            kinds[loop] = self.kind_of_loop(function, loop, holds, content)
         return kinds
 
-    def calls_a_loop(self, function: FunctionFacts, loop: RegionKey) -> bool:
-        return any(within(function, e.region, loop) and e.callee in self.contains for e in function.calls)
-
     def kind_of_loop(
-        self,
-        function: FunctionFacts,
-        loop: RegionKey,
-        own: frozenset[str],
-        holds: bool,
-        inner: list[RegionKey],
-        evidence: dict[RegionKey, frozenset[str]],
+        self, function: FunctionFacts, loop: RegionKey, holds: bool, content: dict[RegionKey, Content]
     ) -> str:
+        held = content[loop]
+        own = held.signs
         region = function.regions[loop]
         if region.over in WITHIN_A_STEP:
             return ""
@@ -219,10 +229,10 @@ class StepLoops:
         if "optimizer-step" in own or ("boundary" in own and not holds):
             return "step"
         if "backward" in own:
-            return "epoch" if any(e & {"optimizer-step"} for e in map(evidence.__getitem__, inner)) else "step"
+            return "epoch" if any("optimizer-step" in content[k].signs for k in held.inner) else "step"
         if "loader" in own and region.over == "loader":
             return "step"
-        if loop[0] == "loop" and any(self.feeds(function, edge, loop) for edge in function.calls):
+        if loop[0] == "loop" and any("step" in self.loops.get(maker, {}).values() for maker in held.makers):
             return "step"
         if holds:
             return "epoch"
@@ -236,8 +246,3 @@ class StepLoops:
         if sets_up(function):
             return False
         return not function.is_module or decodes(function)
-
-
-def inner_loops(function: FunctionFacts, loops: Iterable[RegionKey]) -> dict[RegionKey, list[RegionKey]]:
-    every = list(loops)
-    return {outer: [loop for loop in every if loop != outer and within(function, loop, outer)] for outer in every}
