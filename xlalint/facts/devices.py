@@ -7,7 +7,7 @@ XLA has put, or will put, the XLA device in its place: tensors that are moved th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from xlalint.facts.frame import Frame
 from xlalint.program import ir
@@ -17,15 +17,21 @@ STAND_IN = "torch_xla."
 ACCELERATORS = ("cuda", "mps", "xpu", "npu", "hpu", "gpu", "xla")
 
 
-@contextmanager
-def in_place_of(frame: Frame, dead: ir.Expr | ir.Block) -> Iterator[None]:
+NOTHING = nullcontext()
+
+
+def in_place_of(frame: Frame, dead: ir.Expr | ir.Block) -> AbstractContextManager[None]:
     """The arm that is taken because the ``dead`` one is not: what it names as the host may stand for the device."""
-    before = frame.stands_for_device
-    frame.stands_for_device = before or names_accelerator(dead)
+    return NOTHING if frame.stands_for_device or not names_accelerator(dead) else standing_for_device(frame)
+
+
+@contextmanager
+def standing_for_device(frame: Frame) -> Iterator[None]:
+    frame.stands_for_device = True
     try:
         yield
     finally:
-        frame.stands_for_device = before
+        frame.stands_for_device = False
 
 
 def names_accelerator(part: ir.Expr | ir.Block) -> bool:

@@ -56,6 +56,7 @@ class Engine(Attributes):
         self.reveal: Reveal | None = None
         self.promised: dict[ir.Parameter, d.Value] = {}
         """What signatures tell of parameters."""
+        self._definitions: dict[tuple[str, bool], Environment] = {}
         self._answers = Memo()
         self._attributes: dict[tuple[ir.ClassIR, str], list[tuple[int, d.Value | None, Answer]]] = {}
         self._annotations: dict[tuple[int, str], d.Value | None] = {}
@@ -67,6 +68,10 @@ class Engine(Attributes):
     def ops_of(self, path: str) -> OpTable:
         """What ops cost in a file."""
         return self.assumptions.ops_by_file.get(path, self._ops)
+
+    def definitions_seen_by(self, function: ir.FunctionIR) -> Environment:
+        """What the top-level names of its file are known to mean, variables left out: filled as they are met."""
+        return self._definitions.setdefault((function.module, function.name == "<module>"), {})
 
     # Functions
 

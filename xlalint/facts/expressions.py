@@ -27,8 +27,9 @@ FLAGS = guards().flags
 
 
 def evaluate_attribute(frame: Frame, node: ir.Attribute) -> d.Value:
-    flag = FLAGS.get(node.name)
-    value = attribute_value(frame, node)
+    name = node.name
+    value = attribute_value(frame, node, name)
+    flag = FLAGS.get(name)
     if flag is not None and (value in (d.UNKNOWN, d.NONE, d.ANY_HOST) or type(value) is d.Bound or is_flag(value)):
         return d.constant(flag)
     return value
@@ -38,13 +39,13 @@ def is_flag(value: d.Value) -> bool:
     return type(value) is d.Host and value.type == "bool"
 
 
-def attribute_value(frame: Frame, node: ir.Attribute) -> d.Value:
+def attribute_value(frame: Frame, node: ir.Attribute, name: str) -> d.Value:
     base = node.value
     if type(base) is ir.Name and base.name == "self":
-        known = frame.env.get(f"self.{node.name}")
+        known = frame.env.get(f"self.{name}")
         if known is not None:
             return known
-    return objects.attribute(frame, frame.evaluate(base), node.name, node)
+    return objects.attribute(frame, frame.evaluate(base), name, node)
 
 
 def evaluate_display(frame: Frame, node: ir.Display) -> d.Value:

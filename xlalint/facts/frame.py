@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
@@ -74,6 +72,7 @@ class Frame:
         self.function = function
         self.path = function.module
         self.ops = engine.ops_of(self.path)
+        self.definitions = engine.definitions_seen_by(function)
         self.environment: Environment | None = environment
         self.receiver = receiver
         self.depth = depth
@@ -227,22 +226,13 @@ class Frame:
         if self.environment is not None:
             self.environment[CLEAN] = d.TRUE
 
-    @contextmanager
-    def inside(self, kind: str, at: int, over: str = "", text: int = 0) -> Iterator[RegionKey]:
+    def inside(self, kind: str, at: int, over: str = "", text: int = 0) -> Inside:
         """Everything evaluated in here belongs to a region of its own."""
         key = (kind, at)
-        outer = self.region
         known = self.record.regions.get(key)
         if known is None or known.over < over:
-            self.record.regions[key] = Region(key, outer, over, text)
-        self.region = key
-        loop = kind in ("loop", "while")
-        self.loops += loop
-        try:
-            yield key
-        finally:
-            self.region = outer
-            self.loops -= loop
+            self.record.regions[key] = Region(key, self.region, over, text)
+        return Inside(self, key)
 
     def over_parameters(self) -> bool:
         """In a loop over a model's parameters."""
@@ -265,6 +255,27 @@ class Frame:
             region = self.record.regions.get(key)
             key = None if region is None else region.parent
         return None
+
+
+class Inside:
+    """The region that a frame stands in, for the time of a ``with``. Written out: it is entered for most branches."""
+
+    __slots__ = ("frame", "key", "loops", "outer")
+
+    def __init__(self, frame: Frame, key: RegionKey) -> None:
+        self.frame = frame
+        self.key = key
+        self.outer = frame.region
+        self.loops = frame.loops
+
+    def __enter__(self) -> None:
+        self.frame.region = self.key
+        if self.key[0] in ("loop", "while"):
+            self.frame.loops += 1
+
+    def __exit__(self, *error: object) -> None:
+        self.frame.region = self.outer
+        self.frame.loops = self.loops
 
 
 APART = frozenset(

@@ -12,15 +12,17 @@ def lookup(frame: Frame, node: ir.Name) -> d.Value:
     environment = frame.environment
     assert environment is not None
     value = environment.get(node.name)
+    if value is None:
+        value = frame.definitions.get(node.name)
     return value if value is not None else global_value(frame, node.name)
 
 
 def global_value(frame: Frame, name: str) -> d.Value:
-    engine = frame.engine
-    symbol = imported_here(frame, name) or engine.program.resolve(frame.path, name)
-    if symbol is None:
-        return d.namespace(f"builtins.{name}")
-    return symbol_value(frame, symbol)
+    symbol = imported_here(frame, name) or frame.engine.program.resolve(frame.path, name)
+    if isinstance(symbol, GlobalName):
+        return frame.engine.global_value(frame, symbol)
+    value = frame.definitions[name] = d.namespace(f"builtins.{name}") if symbol is None else symbol_value(frame, symbol)
+    return value
 
 
 def imported_here(frame: Frame, name: str) -> Symbol | None:
