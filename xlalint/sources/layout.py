@@ -6,19 +6,22 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from functools import cached_property
+from itertools import accumulate
 
 import msgspec
 
 _TOKEN = re.compile(
+    # What stands before means nothing to the layout: all but quotes, hashes, brackets, backslashes; and brackets that
+    # close on their line around nothing special. Each piece begins with what the one before can't hold: linear.
+    r"[^()\[\]{}\"'\#\\]*(?:[(\[{][^()\[\]{}\"'\#\\\n]*[)\]}][^()\[\]{}\"'\#\\]*)*"
     # Strings whole: brackets, quotes and hashes in them mean nothing. A string that is never closed ends
     # with its line, or with the text if it has three quotes.
     # The pieces of each never fail once begun, so there is nothing to try again: linear, whatever the text.
-    r"\"\"\"(?:[^\"\\]+|\\(?:.|\Z)|\"(?!\"\"))*(?:\"\"\"|\Z)|'''(?:[^'\\]+|\\(?:.|\Z)|'(?!''))*(?:'''|\Z)"
+    r"(\"\"\"(?:[^\"\\]+|\\(?:.|\Z)|\"(?!\"\"))*(?:\"\"\"|\Z)|'''(?:[^'\\]+|\\(?:.|\Z)|'(?!''))*(?:'''|\Z)"
     r"|\"(?:[^\"\\\n]+|\\(?:.|\Z))*(?:\"|(?=\n)|\Z)|'(?:[^'\\\n]+|\\(?:.|\Z))*(?:'|(?=\n)|\Z)"
-    # Brackets that close on their line around nothing special leave the depth as it is.
-    r"|\#[^\n]*|[(\[{][^()\[\]{}\"'\#\\\n]*[)\]}]|[(\[{]|[)\]}]|\\\n|\n",
+    r"|\#[^\n]*|[(\[{]|[)\]}]|\\\n?|\Z)",
     re.DOTALL,
 )
 
@@ -56,7 +59,7 @@ class Layout:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._breaks, self._comments = _scan(text)
+        self._held, self._comments = _scan(text)
 
     @cached_property
     def comments(self) -> tuple[Comment, ...]:
@@ -64,17 +67,18 @@ class Layout:
 
     def statement_at(self, line: int) -> Statement:
         """The logical line that holds the physical ``line``; a blank or comment line is one by itself."""
-        offset = self._starts[min(max(line, 1), len(self._starts)) - 1]
-        number = bisect_right(self._breaks, offset)
-        start = self._breaks[number - 1] if number else 0
-        if number < len(self._breaks):
-            end = self._breaks[number]
-            last = self._line_of(end - 1)
-        else:
-            end = len(self._text)
-            last = self._line_of(end)
-        first = self._line_of(start)
-        return Statement(first, last, self._text[start:end].rstrip("\n"))
+        first = last = min(max(line, 1), len(self._starts))
+        while (held := self._holding(self._starts[first - 1] - 1)) is not None:
+            first = self._line_of(held[0])
+        while last < len(self._starts) and (held := self._holding(self._starts[last] - 1)) is not None:
+            last = self._line_of(held[1])
+        end = self._starts[last] if last < len(self._starts) else len(self._text)
+        return Statement(first, last, self._text[self._starts[first - 1] : end].rstrip("\n"))
+
+    def _holding(self, newline: int) -> tuple[int, int] | None:
+        """The range in which the line break at this offset ends no logical line."""
+        number = bisect_right(self._held, (newline, len(self._text)))
+        return self._held[number - 1] if number and newline < self._held[number - 1][1] else None
 
     def code_at(self, line: int) -> Code:
         """The code of the logical line that holds ``line``: without indentation, comment, and a header's colon."""
@@ -82,8 +86,10 @@ class Layout:
         lines = statement.text.split("\n")
         first, last = lines[0], lines[-1]
         # Only what follows the code on the last line can go: nothing, or one comment.
-        if statement.last in self._comment_columns:
-            last = last[: self._comment_columns[statement.last] - 1]
+        begin = self._starts[statement.last - 1]
+        number = bisect_left(self._comments, (begin, 0))
+        if number < len(self._comments) and self._line_of(self._comments[number][0]) == statement.last:
+            last = last[: self._comments[number][0] - begin]
         last = last.rstrip()
         if last.endswith(":") and _HEADER.match(first):
             last = last[:-1].rstrip()
@@ -91,12 +97,8 @@ class Layout:
         return Code(statement.first, indentation, statement.last, len(last.encode("utf-8", "surrogatepass")))
 
     @cached_property
-    def _comment_columns(self) -> dict[int, int]:
-        return {comment.line: comment.column for comment in self.comments}
-
-    @cached_property
     def _starts(self) -> list[int]:
-        return [0, *(match.end() for match in re.finditer("\n", self._text))]
+        return [0, *accumulate(len(line) + 1 for line in self._text.split("\n")[:-1])]
 
     def _line_of(self, offset: int) -> int:
         return bisect_right(self._starts, offset)
@@ -107,22 +109,25 @@ class Layout:
         return Comment(line, start - begin + 1, self._text[start:end], not self._text[begin:start].strip())
 
 
-def _scan(text: str) -> tuple[list[int], list[tuple[int, int]]]:
-    """The offsets after each line break that ends a logical line, and the ranges of the comments."""
-    breaks: list[int] = []
+def _scan(text: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """The ranges in which a line break ends no logical line, in order, and those of the comments."""
+    held: list[tuple[int, int]] = []
     comments: list[tuple[int, int]] = []
-    depth = 0
+    depth = opened = 0
     for match in _TOKEN.finditer(text):
-        first, last = text[match.start()], text[match.end() - 1]
-        if first in "([{" and last in ")]}":
-            continue
-        if first == "\n":
-            if depth == 0:
-                breaks.append(match.end())
-        elif first in "([{":
+        start, end = match.span(1)
+        first = text[start : start + 1]
+        if first and first in "([{":
+            opened = start if depth == 0 else opened
             depth += 1
-        elif first in ")]}":
+        elif first and first in ")]}":
+            if depth == 1:
+                held.append((opened, end))
             depth = max(0, depth - 1)
         elif first == "#":
-            comments.append(match.span())
-    return breaks, comments
+            comments.append((start, end))
+        elif depth == 0 and text.find("\n", start, end) >= 0:
+            held.append((start, end))
+    if depth:
+        held.append((opened, len(text)))
+    return held, comments
