@@ -302,8 +302,10 @@ def span_of(node: ir.Expr | None) -> int:
 
 def join_environments(a: Environment | None, b: Environment | None) -> Environment | None:
     """A name bound on one path only keeps its value; a pending device wins over a clean one."""
-    if a is None or b is None or a is b:
+    if a is None or b is None:
         return b if a is None else a
+    if a == b:
+        return a
     joined = dict(a)
     for name, other in b.items():
         value = joined.get(name)
