@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 from xlalint.program import ir
 
@@ -14,6 +15,12 @@ REGISTERING = frozenset(
 """Methods that set attributes of ``self`` by call."""
 MOST_EXPRESSIONS = 100
 """Values of a top-level variable that are kept: generated files bind one name ten thousand times."""
+
+
+@cache
+def shared(names: frozenset[str]) -> frozenset[str]:
+    """The same set for the same names: most are used in one of a few ways, and a set takes 200 bytes or more."""
+    return names
 
 
 class FunctionScope:
@@ -127,10 +134,10 @@ class Scopes:
             scope.is_generator,
             is_async,
             free,
-            {path: frozenset(uses) for path, uses in scope.uses.items()},
+            {path: shared(frozenset(uses)) for path, uses in scope.uses.items()},
             owner,
             self.module,
-            frozenset(scope.called),
+            shared(frozenset(scope.called)),
         )
 
     def hand_up_reads(self, free: tuple[str, ...], inner: FunctionScope) -> None:

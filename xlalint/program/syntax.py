@@ -120,9 +120,8 @@ def newer_syntax(error: SyntaxError) -> str | None:
     return None
 
 
-def span(node: ast.AST) -> int:
-    n: Any = node
-    return ir.pack(n.lineno, n.col_offset, n.end_lineno, n.end_col_offset)
+def span(node: Any) -> int:
+    return ir.pack(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
 
 
 def header(node: ast.AST, last: ast.AST | None) -> int:
