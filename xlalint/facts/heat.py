@@ -80,13 +80,17 @@ class HeatMap(StepLoops):
 
     def hand_on(self, key: FunctionKey) -> Iterator[FunctionKey]:
         """A function's heat to what it calls; gives what became hotter."""
-        for edge, stands_in in self.leads_to(self.functions[key]):
-            given = self.pace(key, edge.region)
+        function = self.functions[key]
+        paces: dict[RegionKey, Pace] = {}
+        for edge, stands_in in self.leads_to(function):
+            given = paces.get(edge.region)
+            if given is None:
+                given = paces[edge.region] = self.of_region(function, edge.region)
             if stands_in and given.assumed:
                 # One assumption is as good as another, and the method's own tells more.
                 continue
             mine = self.base[edge.callee]
-            if not hotter(given, mine):
+            if given is mine or not hotter(given, mine):
                 continue
             callee = self.functions[edge.callee]
             # A name that tells of setting up is overruled by a caller that is known to run in each step.

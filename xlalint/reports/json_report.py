@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+import msgspec
+
 from xlalint.findings.model import Diagnostic, Fix, Mode, Position, Report, UsedProfile
 from xlalint.reports import evidence
 from xlalint.reports.context import ReportContext, shown
@@ -24,7 +26,14 @@ def render(report: Report, context: ReportContext) -> str:
         "summary": _summary(report, diagnostics),
         **({"profiles": [_profile(used) for used in report.profiles]} if report.profiles else {}),
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return _text(document) + "\n"
+
+
+def _text(document: dict[str, object]) -> str:
+    try:
+        return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
+    except UnicodeEncodeError:  # the name of a file is not UTF-8: only the slower encoder takes it
+        return json.dumps(document, indent=2, ensure_ascii=False)
 
 
 def _profile(used: UsedProfile) -> dict[str, object]:
