@@ -38,9 +38,11 @@ def run(command: Sequence[str], *, cwd: Path | None = None, allowed: Sequence[in
 
     Raises ``Failed`` on an exit status that isn't ``allowed``: linters say 1 where they found something.
     """
+    # What is installed has its bytecode; a checkout gets it in its first run, unless the environment forbids that.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         start = time.perf_counter()
-        process = subprocess.Popen(command, stdout=output, stderr=errors, cwd=cwd)
+        process = subprocess.Popen(command, stdout=output, stderr=errors, cwd=cwd, env=environment)
         # Not `wait`: only this call gives the usage of this one command.
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - start
