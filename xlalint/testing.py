@@ -29,22 +29,33 @@ def facts_of(text: str, path: str = "page.py", *, assume_xla: bool | None = None
     return next(found)[1]
 
 
-def findings_of(text: str, path: str = "page.py") -> list[Diagnostic]:
-    """The findings of one text with the default configuration, suppressed ones left out.
+def selecting(codes: Iterable[str]) -> Configurations:
+    """The default configuration, with the rules of ``codes`` on even if they are off by default."""
+    found = defaults()
+    settings = msgspec.structs.replace(found.settings, extend_select=tuple(codes))
+    return Configurations(fixed=msgspec.structs.replace(found, settings=settings))
+
+
+def findings_of(text: str, path: str = "page.py", *, select: Iterable[str] = ()) -> list[Diagnostic]:
+    """The findings of one text with the default configuration, suppressed ones left out; the rules of ``select`` are
+    on even if they are off by default.
 
     Raises ``ValueError`` for a text that can't be linted.
     """
     facts = facts_of(text, path)
     if isinstance(facts, str):
         raise ValueError(facts)
-    found = Bench(Configurations()).judge(Source(path, text, "utf-8"), facts)
+    found = Bench(selecting(select)).judge(Source(path, text, "utf-8"), facts)
     if not isinstance(found, list):
         raise ValueError(found.reason)
     return [one for one in found if one.suppressed is None]
 
 
-def findings_in(files: Mapping[str, str], *, assume_xla: bool | None = None) -> list[Diagnostic]:
-    """The findings of several files, by the default configuration; paths as given, imports between them resolve.
+def findings_in(
+    files: Mapping[str, str], *, assume_xla: bool | None = None, select: Iterable[str] = ()
+) -> list[Diagnostic]:
+    """The findings of several files, by the default configuration and with the rules of ``select``; paths as given,
+    imports between them resolve.
 
     Raises ``ValueError`` for a text that can't be linted.
     """
@@ -52,7 +63,7 @@ def findings_in(files: Mapping[str, str], *, assume_xla: bool | None = None) -> 
     assumptions = Assumptions(assume_xla=assume_xla)
     found: list[Diagnostic] = []
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(Configurations(fixed=defaults()))
+        bench = Bench(selecting(select))
         for source, facts in analyse(laid_out(files, folder), lambda _: assumptions, Options(jobs=1)):
             if isinstance(facts, str):
                 raise ValueError(f"{os.path.relpath(source.path, folder)}: {facts}")

@@ -8,7 +8,8 @@ A comment at the end of a line is a mark:
 ``# missed: CODE because …``  known to be wrong: ought to be flagged, is not; the test fails when it becomes right
 ``# false-alarm: CODE because …``  known to be wrong: is flagged, ought not to be
 
-``# file: name.py`` starts a file of its own; what stands before the first one is ``main.py``.
+``# file: name.py`` starts a file of its own; what stands before the first one is ``main.py``. A fence ``py XLA130``
+turns rules on that are off by default.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import re
 import msgspec
 
 _HEADING = re.compile(r"#+ (?P<title>.+)")
+_FENCE = re.compile(r"```py(?P<select>(?: XLA\d{3})*)")
 _FILE = re.compile(r"# file: (?P<name>\S+)$")
 _KINDS = "revealed|flagged|missed|false-alarm"
 _MARK = re.compile(rf"# (?P<kind>{_KINDS}): (?P<text>.*?)(?=\s+# (?:{_KINDS}): |$)")
@@ -37,12 +39,14 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 class Spec(msgspec.Struct, frozen=True):
-    """One block: its title (the heading above it), the line of its fence, its files and marks."""
+    """One block: its title (the heading above it), the line of its fence, its files and marks, and the rules that it
+    turns on."""
 
     title: str
     line: int
     files: dict[str, str]
     marks: tuple[Mark, ...]
+    select: tuple[str, ...] = ()
 
 
 class SpecError(Exception):
@@ -51,16 +55,17 @@ class SpecError(Exception):
 
 def specs_in(text: str) -> list[Spec]:
     found: list[Spec] = []
-    title, start, lines = "", 0, []
+    title, start, select = "", 0, ""
+    lines: list[str] = []
     for number, line in enumerate(text.splitlines(), 1):
         if start:
             if line.startswith("```"):
-                found.append(spec_of(title, start, lines))
+                found.append(spec_of(title, start, lines, tuple(select.split())))
                 start = 0
             else:
                 lines.append(line)
-        elif line == "```py":
-            start, lines = number, []
+        elif (fence := _FENCE.fullmatch(line)) is not None:
+            start, lines, select = number, [], fence["select"]
         elif (heading := _HEADING.match(line)) is not None:
             title = heading["title"]
     if start:
@@ -68,7 +73,7 @@ def specs_in(text: str) -> list[Spec]:
     return found
 
 
-def spec_of(title: str, line: int, lines: list[str]) -> Spec:
+def spec_of(title: str, line: int, lines: list[str], select: tuple[str, ...]) -> Spec:
     files: dict[str, list[str]] = {}
     name = "main.py"
     for text in lines:
@@ -79,7 +84,7 @@ def spec_of(title: str, line: int, lines: list[str]) -> Spec:
         else:
             files.setdefault(name, []).append(text)
     marks = [mark for path, texts in files.items() for mark in marks_of(path, texts)]
-    return Spec(title, line, {path: "\n".join(texts) + "\n" for path, texts in files.items()}, tuple(marks))
+    return Spec(title, line, {path: "\n".join(texts) + "\n" for path, texts in files.items()}, tuple(marks), select)
 
 
 def marks_of(path: str, lines: list[str]) -> list[Mark]:

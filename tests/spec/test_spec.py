@@ -29,7 +29,7 @@ def complaints(spec: Spec) -> list[str]:
     """All that differs from the marks, one line each."""
     found: list[str] = [*differing_values(spec)]
     by_line: dict[tuple[str, int], list[Diagnostic]] = {}
-    for one in findings_in(spec.files, assume_xla=True):
+    for one in findings_in(spec.files, assume_xla=True, select=spec.select):
         by_line.setdefault((one.path, one.at.line), []).append(one)
     marks: dict[tuple[str, int], list[Mark]] = {}
     for mark in spec.marks:

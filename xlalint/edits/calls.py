@@ -105,6 +105,19 @@ def drop_keyword(site: Site) -> list[TextEdit] | None:
     return [replaced(gone, "")]
 
 
+def make_on_device(site: Site) -> list[TextEdit] | None:
+    """``torch.zeros(8).to(device)`` → ``torch.zeros(8, device=device)``."""
+    call = site.call()
+    made = call.func.value if call is not None and isinstance(call.func, cst.Attribute) else None
+    if call is None or not isinstance(made, cst.Call) or len(call.args) != 1 or not _is_positional(call.args[0]):
+        return None
+    if _keyword(made, "device") is not None:
+        return None
+    gone = Range(site.parsed.outer(made).end, site.parsed.ranges[call].end)
+    added = _appended_new(site, made, f"device={site.text(call.args[0].value)}")
+    return None if added is None or "\n" in site.lines.text(gone) else [*added, replaced(gone, "")]
+
+
 def _strange_keywords(site: Site, call: cst.Call, callee: str) -> list[TextEdit] | None:
     """The removal of keywords that the new callee does not know; None where they can't be taken out as one piece."""
     names = [arg.keyword.value if arg.keyword is not None else "" for arg in call.args]

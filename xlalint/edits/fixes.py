@@ -11,7 +11,15 @@ from typing import NamedTuple
 
 from xlalint.edits.blocks import append_statement, assign_result, remove_statement
 from xlalint.edits.branches import branch_to_where
-from xlalint.edits.calls import add_keyword, drop_keyword, replace_callee, replace_method, set_argument, set_keyword
+from xlalint.edits.calls import (
+    add_keyword,
+    drop_keyword,
+    make_on_device,
+    replace_callee,
+    replace_method,
+    set_argument,
+    set_keyword,
+)
 from xlalint.edits.coordinates import Lines
 from xlalint.edits.expressions import (
     append_attribute,
@@ -49,6 +57,7 @@ KINDS: Mapping[str, _Kind] = {
     "drop-keyword": _Kind(drop_keyword, 1, 1),
     "index-to-tensor": _Kind(index_to_tensor),
     "lazy-logging": _Kind(lazy_logging),
+    "make-on-device": _Kind(make_on_device),
     "mask-assign-to-fill": _Kind(mask_assign_to_fill, 0, 1),
     "mask-sum-to-where": _Kind(mask_sum_to_where),
     "remove-statement": _Kind(remove_statement),

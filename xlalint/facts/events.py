@@ -62,6 +62,7 @@ class Effect(Enum):
     OPTIMIZER_READ = "optimizer-read"
     HOST_GENERATOR = "host-generator"
     MODEL_TO_HOST = "model-to-host"
+    UPLOAD = "upload"
     # control flow
     BRANCH = "branch"
     LOOP_TEST = "loop-test"

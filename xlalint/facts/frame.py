@@ -291,6 +291,7 @@ APART = frozenset(
         Effect.VARYING_BATCH,
         Effect.UNSUPPORTED,
         Effect.CUDA_HABIT,
+        Effect.UPLOAD,
     }
 )
 """Effects that may stand beside a read in one place."""

@@ -11,6 +11,7 @@ from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import is_marked, through
 from xlalint.facts.textual import read_by_text
+from xlalint.facts.uploads import check_mixed
 from xlalint.program import ir
 
 FOLDED: dict[str, Callable[[Any, Any], Any]] = {
@@ -80,6 +81,7 @@ def with_tensor(
     if operator == "pow" and type(other) is d.Host and other.varies is not None:
         frame.emit(Effect.BAKED_NUMBER, at, other, "exponent", node, varies=other.varies)
     frame.pending()
+    check_mixed(frame, a, b, node)
     if operator == "matmul":
         return matmul(a, b)
     return combined(a, b, None, operator == "div", other)

@@ -7,6 +7,7 @@ from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import MARKS, is_marked
+from xlalint.facts.uploads import check_index
 from xlalint.facts.vocabulary import TEXT_KEYS
 from xlalint.program import ir
 
@@ -264,6 +265,7 @@ def index_item(
     form: str,
 ) -> None:
     known = d.tensor_of(key)
+    check_index(frame, value, key, item, node)
     if known is not None and (type(key) is d.Tensor or d.surely_tensor(key)):
         index_by_tensor(frame, value, known, item, node, state, store, form)
     elif type(key) is d.Host:

@@ -10,6 +10,7 @@ from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import longest_rows
 from xlalint.facts.library_costs import check_generator
 from xlalint.facts.numbers import check_numbers
+from xlalint.facts.uploads import check_made
 from xlalint.program import ir
 
 Arguments = list[d.Value]
@@ -81,6 +82,7 @@ def make_tensor(frame: Frame, last: str, arguments: Arguments, keywords: Keyword
         dtype, dims = data.type, ()
     if device == d.XLA:
         frame.sign("moved", node.at)
+        check_made(frame, data, device, node)
     return d.tensor(device, shapes.dtype_argument(keywords, dtype), dims, False)
 
 

@@ -16,6 +16,7 @@ from xlalint.facts.library_costs import check_generator
 from xlalint.facts.numbers import check_numbers
 from xlalint.facts.objects import shape_of
 from xlalint.facts.residence import is_as_given
+from xlalint.facts.uploads import check_moved
 from xlalint.facts.vocabulary import HOST_METHODS, TEXT_METHODS
 from xlalint.program import ir
 
@@ -211,6 +212,7 @@ def to(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Key
         frame.emit(Effect.COPY_TO_HOST, node.at, t, "to", receiver_node(node), certainty=0)
     if device == d.XLA and t.device != d.XLA:
         frame.sign("moved", node.at)
+        check_moved(frame, t, device, arguments, node)
     certainty = max(t.certainty, 1) if device == d.XLA else t.certainty
     return t.but(device=device, dtype=dtype, optional=False, certainty=certainty)
 

@@ -12,6 +12,7 @@ from xlalint.facts.library_costs import check_call
 from xlalint.facts.round_trips import check_way_to_host
 from xlalint.facts.shapes import device_of
 from xlalint.facts.textual import logged, shown_tensor
+from xlalint.facts.uploads import check_module
 from xlalint.program import ir
 
 Arguments = list[d.Value]
@@ -268,6 +269,8 @@ def call_module_method(
     if name in ("to", "cpu", "float", "half", "double", "bfloat16", "requires_grad_", "apply", "type"):
         if type(receiver) is d.Module or objects.is_module_class(frame, receiver.ir):  # type: ignore[attr-defined]
             check_way_to_host(frame, name, arguments, keywords, node)
+        if type(receiver) is d.Module:
+            check_module(frame, receiver, name, node)
         return receiver
     if name == "compile":
         from xlalint.facts.restrictions import check_restrictions
