@@ -114,6 +114,7 @@ def _slices(case: Case, places: Places) -> Iterator[Slice]:
         return
     boundary = case.diagnostic.neutral is not Neutral.BOUNDARY
     gradients = case.diagnostic.neutral is Neutral.REPLAY_UPDATE
+    step = case.rule.whole_step
     if case.diagnostic.neutral is Neutral.FIRST_ONLY:
         node = places.statement(node) or node
     line = node.lineno if isinstance(node, (ast.For, ast.While)) and not boundary else case.diagnostic.loop_line
@@ -128,10 +129,10 @@ def _slices(case: Case, places: Places) -> Iterator[Slice]:
     try:
         looped = [call for call in calls if any(getattr(each, "lineno", 0) == line for each in places.above(call))]
         for call in looped:
-            found = cut(places, call, line, boundary, gradients)
+            found = cut(places, call, line, boundary, gradients, step)
             if found is not None and found.loop is not None:
                 yield found
-        own = cut(places, node, line or None, boundary, gradients)
+        own = cut(places, node, line or None, boundary, gradients, step)
         if own is not None:
             yield own
         for call in calls:

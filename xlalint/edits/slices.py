@@ -44,11 +44,13 @@ def cut(
     loop_line: int | None,
     boundary: bool = True,
     gradients: bool = False,
+    step: bool = False,
 ) -> Slice | None:
     """The slice for ``node``, in the innermost function around it; ``loop_line`` is where its step loop begins.
 
     Without a ``boundary`` the step loop sets none: what the program does itself is what counts. ``gradients`` says
-    that the place works on them, and so needs the backward pass that makes them.
+    that the place works on them, and so needs the backward pass that makes them, ``step`` that all of its step is
+    needed.
     """
     statement = places.statement(node)
     if statement is None:
@@ -57,7 +59,7 @@ def cut(
     around = [each for each in places.above(statement) if isinstance(each, ast.stmt)]
     inside = around[: around.index(scope)] if isinstance(scope, ast.stmt) else around
     loop = _step_loop([statement, *inside], loop_line)
-    selection = _Selection(places, scope, statement, inside, loop, whole=not boundary, gradients=gradients)
+    selection = _Selection(places, scope, statement, inside, loop, whole=not boundary, gradients=gradients, step=step)
     emitter = _Emitter(selection, boundary)
     body = emitter.block(scope.body)
     return Slice(
@@ -131,8 +133,10 @@ class _Selection:
         *,
         whole: bool,
         gradients: bool,
+        step: bool,
     ) -> None:
-        """``whole``: all that a flagged loop does is needed, and not only what its test asks for."""
+        """``whole``: all that a flagged loop does is needed, and not only what its test asks for. ``step``: so is all
+        that the loop around the place does."""
         self.places = places
         self.statement = statement
         self.around = set(inside)
@@ -140,7 +144,7 @@ class _Selection:
         self.gradients = gradients
         self.chosen: set[ast.stmt] = {statement}
         self.needed = reads(heads(statement)) | ({GRADIENTS} if gradients else set())
-        if statement is loop and whole:
+        if loop is not None and (step or (statement is loop and whole)):
             for each in self._simple(loop.body):
                 self.chosen.add(each)
                 self.needed |= reads(heads(each))

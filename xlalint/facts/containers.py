@@ -6,6 +6,7 @@ from xlalint.facts import domain as d
 from xlalint.facts import objects, torch_modules
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
+from xlalint.facts.growing_modules import check_added, check_hooked
 from xlalint.facts.lengths import largest_item, row_length
 from xlalint.facts.textual import logged, shown_tensor
 from xlalint.facts.training import LEVELS, READING_MAPS, READING_WRITERS, write
@@ -142,6 +143,7 @@ def call_module_method(
         if name == "generate":
             return d.tensor(dtype="int", dims=d.of_rank(2), certainty=1)
         return torch_modules.call_module(frame, receiver, arguments, keywords, node)
+    check_added(frame, receiver, name, node)
     if name in ("append", "extend") and arguments:
         added = objects.element_of(frame, arguments[0]) if name == "extend" else arguments[0]
         elements = receiver.elements
@@ -267,6 +269,7 @@ def call_unknown_method(
         return d.NONE
     if receiver is d.ANY_HOST:
         return d.ANY_HOST
+    check_hooked(frame, name, node)
     if name == "item" and not arguments and not host_spelling(holder):
         frame.emit(Effect.SCALAR_READ, node.at, d.tensor(certainty=0), "item", holder, certainty=0)
         return d.host("int", varies=d.LONGEST, paid=True) if largest_item(holder) else d.PAID

@@ -88,6 +88,7 @@ class Effect(Enum):
     SHORT_LAST_BATCH = "short-last-batch"
     # mode and step
     MODE_SWITCH = "mode-switch"
+    GROWING_MODULE = "growing-module"
     NO_BOUNDARY = "no-boundary"
     BOUNDARY = "boundary"
     UNSUPPORTED = "unsupported"

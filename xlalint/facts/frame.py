@@ -292,6 +292,7 @@ APART = frozenset(
         Effect.UNSUPPORTED,
         Effect.CUDA_HABIT,
         Effect.UPLOAD,
+        Effect.GROWING_MODULE,
     }
 )
 """Effects that may stand beside a read in one place."""

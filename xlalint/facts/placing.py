@@ -22,7 +22,7 @@ from xlalint.sources.source import Source
 SHORT = 60
 FEW = "few values"
 CONVERSIONS = frozenset({Effect.COPY_TO_HOST, Effect.VALUES_TO_LIST})
-CARRIED = frozenset({Effect.GROWING, Effect.GRAPH_THROUGH_STEPS, Effect.BAKED_NUMBER})
+CARRIED = frozenset({Effect.GROWING, Effect.GRAPH_THROUGH_STEPS, Effect.BAKED_NUMBER, Effect.GROWING_MODULE})
 
 
 class Text:

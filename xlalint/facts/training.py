@@ -8,6 +8,7 @@ from xlalint.facts.bucketing import check_loader, check_padding_call, run_collat
 from xlalint.facts.engines import run_engine
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
+from xlalint.facts.growing_modules import check_hooked
 from xlalint.facts.library_costs import check_call
 from xlalint.facts.round_trips import check_way_to_host
 from xlalint.facts.shapes import device_of
@@ -257,6 +258,7 @@ def call_module_method(
         frame.sign(f"mode-{mode}", node.at)
         frame.emit(Effect.MODE_SWITCH, node.at, d.NONE, mode, receiver_node(node))
         return receiver
+    check_hooked(frame, name, node)
     if name in MODULE_RESULTS:
         if name in ("parameters", "buffers"):
             return d.role("parameters", d.tensor(dtype="float"))

@@ -78,6 +78,8 @@ class Rule(msgspec.Struct, frozen=True):
     """A habit that is right on other devices: flagged only where torch_xla is in use."""
     neutral: Neutral = Neutral.REPLAY
     """What it is compared with on the device."""
+    whole_step: bool = False
+    """Its cost shows in what the rest of the step does, and not in the flagged place: a device runs all of the step."""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

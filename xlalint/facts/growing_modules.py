@@ -1,0 +1,45 @@
+"""Modules that grow from step to step: layers that are added, hooks that are registered and never removed."""
+
+from __future__ import annotations
+
+from xlalint.facts import domain as d
+from xlalint.facts.events import Effect
+from xlalint.facts.frame import Frame
+from xlalint.program import ir
+
+HOOKS = frozenset(
+    {
+        "register_forward_hook",
+        "register_forward_pre_hook",
+        "register_full_backward_hook",
+        "register_full_backward_pre_hook",
+        "register_backward_hook",
+    }
+)
+ADDING = frozenset({"append", "extend", "insert"})
+HOLDERS = ("ModuleList", "Sequential")
+
+
+def check_hooked(frame: Frame, name: str, node: ir.Call) -> None:
+    """Who removes hooks again, anywhere in the function, keeps their number."""
+    if name in HOOKS and "remove" not in frame.function.called:
+        emit(frame, "hook", node)
+
+
+def check_added(frame: Frame, module: d.Module, name: str, node: ir.Call) -> None:
+    if name in ADDING and module.name.endswith(HOLDERS):
+        emit(frame, "layer", node)
+
+
+def emit(frame: Frame, subject: str, node: ir.Call) -> None:
+    loop = frame.loop_key()
+    if loop is not None and not made_in_loop(frame, node.function, loop):
+        frame.emit(Effect.GROWING_MODULE, node.at, d.NONE, subject, None, varies=loop)
+
+
+def made_in_loop(frame: Frame, node: ir.Expr, loop: d.LoopKey) -> bool:
+    """Whether each iteration has a module of its own."""
+    while isinstance(node, (ir.Attribute, ir.Subscript, ir.Call)):
+        node = node.function if isinstance(node, ir.Call) else node.value
+    bound = frame.origins.get(node.name, 0) if type(node) is ir.Name else 0
+    return bound != 0 and ir.unpack(bound)[0] >= loop[2]
