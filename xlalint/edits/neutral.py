@@ -105,6 +105,8 @@ class _Instrument(ast.NodeTransformer):
             return ast.copy_location(_call("ran", _call(self.after, node) if self.after else node), node)
         if self.after:
             return _call(self.after, _replayed(node))
+        if self.kind is Neutral.WITHOUT_GRAPH:
+            return _call("without_graph", node)
         if self.kind is Neutral.REPLAY_TRUTH:
             node = ast.Call(ast.Name("bool", ast.Load()), [node], [])
         return _replayed(node)

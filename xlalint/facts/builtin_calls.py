@@ -173,6 +173,8 @@ def text(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node
             frame.emit(Effect.SCALAR_READ, node.at, known, "format", argument_node(node))
         else:
             read_by_text(frame, value, node.at, name, argument_node(node))
+        if name == "str" and type(value) is d.Host and value.known and type(value.constant) in (int, str):
+            return d.constant(str(value.constant))
     return d.STR
 
 

@@ -7,6 +7,7 @@ from xlalint.facts import objects, torch_modules
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.growing_modules import check_added, check_hooked
+from xlalint.facts.kept_outputs import check_kept
 from xlalint.facts.lengths import largest_item, row_length
 from xlalint.facts.textual import logged, shown_tensor
 from xlalint.facts.training import LEVELS, READING_MAPS, READING_WRITERS, write
@@ -49,6 +50,8 @@ def call_sequence(frame: Frame, receiver: d.Sequence, name: str, arguments: Argu
             added = objects.element_of(frame, added)
         elif node.arguments:
             added = row_length(added, node.arguments[-1])
+            if name == "append":
+                check_kept(frame, added, node)
         empty = receiver.elements == ()
         keep(frame, node, d.sequence(receiver.kind, None, added if empty else d.join(receiver.element, added)))
         return d.NONE

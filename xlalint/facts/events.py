@@ -89,6 +89,8 @@ class Effect(Enum):
     # mode and step
     MODE_SWITCH = "mode-switch"
     GROWING_MODULE = "growing-module"
+    KEPT_OUTPUT = "kept-output"
+    PLAIN_LOADER = "plain-loader"
     NO_BOUNDARY = "no-boundary"
     BOUNDARY = "boundary"
     UNSUPPORTED = "unsupported"
@@ -99,6 +101,9 @@ class Effect(Enum):
     CUDA_HABIT = "cuda-habit"
     ANOMALY_DETECTION = "anomaly-detection"
     EAGER_MODE = "eager-mode"
+    UNSYNCED_TIMER = "unsynced-timer"
+    GARBAGE_COLLECTION = "garbage-collection"
+    LOW_PRECISION = "low-precision"
     # lowering
     CPU_FALLBACK = "cpu-fallback"
 

@@ -13,6 +13,7 @@ from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import row_length
 from xlalint.facts.names import lookup
 from xlalint.facts.narrowing import like_default, none_tested
+from xlalint.facts.timers import check_elapsed
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
 
@@ -90,6 +91,8 @@ def evaluate_dict(frame: Frame, node: ir.DictDisplay) -> d.Value:
 def evaluate_binary(frame: Frame, node: ir.Binary) -> d.Value:
     left = frame.evaluate(node.left)
     right = frame.evaluate(node.right)
+    if node.operator == "sub" and right is d.ANY_HOST:
+        check_elapsed(frame, node)
     return operators.binary(frame, node.operator, left, right, node)
 
 

@@ -293,6 +293,9 @@ APART = frozenset(
         Effect.CUDA_HABIT,
         Effect.UPLOAD,
         Effect.GROWING_MODULE,
+        Effect.KEPT_OUTPUT,
+        Effect.PLAIN_LOADER,
+        Effect.UNSYNCED_TIMER,
     }
 )
 """Effects that may stand beside a read in one place."""

@@ -13,10 +13,12 @@ from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import longest_of
 from xlalint.facts.library_costs import check_call
+from xlalint.facts.process_environment import check_set
 from xlalint.facts.profiling import note_profiler
 from xlalint.facts.residence import is_as_given
 from xlalint.facts.restrictions import check_restrictions
 from xlalint.facts.textual import logged
+from xlalint.facts.timers import note_wait
 from xlalint.facts.training import call_batch_method
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
@@ -42,6 +44,7 @@ ENTERED = frozenset({"no_grad", "inference_mode", "enable_grad", "autocast", "se
 def note_external(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> None:
     check_restrictions(frame, name, arguments, keywords, node)
     note_profiler(frame, name, arguments, keywords, node)
+    note_wait(frame, name, node)
     check_call(frame, name, arguments, keywords, node)
 
 
@@ -337,7 +340,15 @@ def call_progress(frame: Frame, name: str, arguments: Arguments, keywords: Keywo
 
 
 def call_host(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    if name.startswith("os."):
+        check_set(frame, name, arguments, keywords, node)
     return d.ANY_HOST
+
+
+def call_collector(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    if name == "gc.collect":
+        frame.emit(Effect.GARBAGE_COLLECTION, node.at, d.NONE, name, None)
+    return d.INT if name == "gc.collect" else d.UNKNOWN
 
 
 Head = Callable[[Frame, str, Arguments, Keywords, ir.Call], "d.Value | None"]
@@ -355,6 +366,7 @@ HEADS: dict[str, Head] = {
     "itertools": call_itertools,
     "typing": call_typing,
     "einops": call_einops,
+    "gc": call_collector,
     **dict.fromkeys(("pdb", "ipdb", "pudb", "celery"), call_debugger),
     "tqdm": call_progress,
     **dict.fromkeys(("os", "sys", "time", "json", "re", "pathlib", "argparse", "glob", "shutil", "yaml"), call_host),
@@ -382,6 +394,8 @@ def known_function(
         return d.module("torch.nn.Embedding")
     if name in ("_from_config", "from_pretrained", "from_config") and type(callee.receiver) is d.Class:
         return frame.engine.instance_of(callee.receiver.ir)
+    if name == "prepare_data_loader" and arguments:
+        return training.on_device(arguments[0])
     if name == "progress_bar":
         return arguments[0] if arguments else next(iter(keywords.values()), d.UNKNOWN)
     if name == "register_modules" and type(callee.receiver) in (d.Instance, d.Record):

@@ -15,13 +15,14 @@ from xlalint.facts.evaluation import Evaluated
 from xlalint.facts.events import Certainty, Effect, Event, Heat, Place, Span, Step
 from xlalint.facts.heat import HeatMap, Pace
 from xlalint.facts.record import FunctionKey, RawEvent, RegionKey
-from xlalint.facts.regions import FunctionFacts
+from xlalint.facts.regions import FunctionFacts, regions_around
 from xlalint.program.ir import unpack
 from xlalint.sources.source import Source
 
 SHORT = 60
 FEW = "few values"
 CONVERSIONS = frozenset({Effect.COPY_TO_HOST, Effect.VALUES_TO_LIST})
+TRAINING = frozenset({"backward", "optimizer-step", "framework"})
 CARRIED = frozenset({Effect.GROWING, Effect.GRAPH_THROUGH_STEPS, Effect.BAKED_NUMBER, Effect.GROWING_MODULE})
 
 
@@ -87,7 +88,7 @@ class Placing:
                     event = msgspec.structs.replace(event, detail=FEW, certainty=Certainty.POSSIBLE) if first else None
                 if event is not None:
                     yield event
-            for raw in (*steps.loops_without_boundary(function, self.heat), *steps.partial_traces(function, self.heat)):
+            for raw in steps.of_loops(function, self.heat):
                 event = self.event(raw, function)
                 if event is not None:
                     yield event
@@ -100,6 +101,8 @@ class Placing:
             return None
         if raw.effect is Effect.CUDA_HABIT and raw.subject == "silent-host" and not self.imports_xla:
             # A program that is only assumed to run on XLA is read with XLA's device in this place.
+            return None
+        if raw.effect is Effect.KEPT_OUTPUT and not self.is_evaluation(function, pace):
             return None
         if raw.effect is Effect.MODE_SWITCH and pace.heat >= Heat.EPOCH and not self.alternates(raw, function, pace):
             return None
@@ -127,6 +130,23 @@ class Placing:
             assumed_of=self.heat.assumed_of(function.key) if pace.assumed else "",
             loop_line=self.loop_line(pace),
         )
+
+    def is_evaluation(self, function: FunctionFacts, pace: Pace) -> bool:
+        """Whether a loop only looks at what the model says, and no caller turns gradients off."""
+        if pace.loop is None or pace.loop[0] != function.key or self.heat.signs_of(pace.loop) & TRAINING:
+            return False
+        return not self.is_without_gradients(function)
+
+    def is_without_gradients(self, function: FunctionFacts, depth: int = 3) -> bool:
+        """Whether a function, or a call that leads to it, turns gradients off."""
+        if function.without_grad or depth == 0:
+            return function.without_grad
+        for caller, edge in self.heat.callers.get(function.key, ()):
+            known = self.heat.functions[caller]
+            off = any(region[0] == "evaluation" for region in regions_around(known, edge.region))
+            if off or self.is_without_gradients(known, depth - 1):
+                return True
+        return False
 
     def alternates(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> bool:
         """Whether the rounds see both modes: setting the same one each time changes nothing."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 
 from xlalint.facts.record import ROOT, CallEdge, FunctionKey, Region, RegionKey, Sign
@@ -50,6 +52,13 @@ def within(function: FunctionFacts, region: RegionKey, outer: RegionKey) -> bool
             return False
         region = known.parent
     return True
+
+
+def regions_around(function: FunctionFacts, region: RegionKey) -> Iterator[RegionKey]:
+    """A region and those that it stands in, innermost first; the function's body is left out."""
+    while region in function.regions:
+        yield region
+        region = function.regions[region].parent
 
 
 def encloses(outer: int, inner: int) -> bool:

@@ -14,6 +14,7 @@ from xlalint.facts.loops import execute_for, execute_while
 from xlalint.facts.mentions import names_in
 from xlalint.facts.narrowing import with_defaults
 from xlalint.facts.pace import guarded_pace, is_exit, remember
+from xlalint.facts.process_environment import check_assigned
 from xlalint.program import ir
 
 
@@ -375,6 +376,7 @@ def assign_subscript(frame: Frame, target: ir.Subscript, value: d.Value) -> None
         store(frame, target.value, d.sequence(holder.kind, None, d.join_maybe(appended(holder), value)))
     else:
         key = frame.evaluate(target.index)
+        check_assigned(frame, holder, key, value, target)
         subscripts.masks_unknown(frame, holder, key, target.index, target, Effect.BOOLEAN_ASSIGN)
         element = d.tensor_of(value)
         if holder is d.NUMPY and element is not None and element.live and d.surely_tensor(value):

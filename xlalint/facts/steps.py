@@ -12,6 +12,13 @@ from xlalint.facts.record import RawEvent, RegionKey
 from xlalint.facts.regions import FunctionFacts, loop_of, within
 
 
+def of_loops(function: FunctionFacts, heat: HeatMap) -> Iterator[RawEvent]:
+    """What is told of whole loops, once it is known which are step loops."""
+    yield from loops_without_boundary(function, heat)
+    yield from loops_over_plain_loaders(function, heat)
+    yield from partial_traces(function, heat)
+
+
 def loops_without_boundary(function: FunctionFacts, heat: HeatMap) -> Iterator[RawEvent]:
     """The headers of step loops that record operations and never run them."""
     for loop, kind in sorted(heat.loops.get(function.key, {}).items()):
@@ -36,6 +43,17 @@ def loops_without_boundary(function: FunctionFacts, heat: HeatMap) -> Iterator[R
             yield boundary_event(function, loop, "training")
         elif decodes and not trains:
             yield boundary_event(function, loop, "decoding")
+
+
+def loops_over_plain_loaders(function: FunctionFacts, heat: HeatMap) -> Iterator[RawEvent]:
+    """The headers of step loops whose batches are moved to the device one by one, by the loop itself."""
+    for loop, kind in sorted(heat.loops.get(function.key, {}).items()):
+        if kind != "step" or function.regions[loop].over != "loader" or may_be_on_device(function, heat):
+            continue
+        signs = heat.all_signs(function, loop)
+        if {"plain-loader", "batch-moved"} <= signs and signs.isdisjoint({"framework", "boundary-loader"}):
+            event = boundary_event(function, loop, "loop")
+            yield msgspec.structs.replace(event, effect=Effect.PLAIN_LOADER)
 
 
 def may_be_on_device(function: FunctionFacts, heat: HeatMap) -> bool:

@@ -212,6 +212,9 @@ def to(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Key
         frame.emit(Effect.COPY_TO_HOST, node.at, t, "to", receiver_node(node), certainty=0)
     if device == d.XLA and t.device != d.XLA:
         frame.sign("moved", node.at)
+        if t.certainty == 1:
+            # A part of a loader's batch.
+            frame.sign("batch-moved", node.at)
         check_moved(frame, t, device, arguments, node)
     certainty = max(t.certainty, 1) if device == d.XLA else t.certainty
     return t.but(device=device, dtype=dtype, optional=False, certainty=certainty)

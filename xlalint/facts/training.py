@@ -87,6 +87,7 @@ def call_batch_method(
             frame.emit(Effect.COPY_TO_HOST, node.at, element, name, receiver_node(node))
         if device == d.XLA and known is not None and known.device != d.XLA:
             frame.sign("moved", node.at)
+            frame.sign("batch-moved", node.at)
         return moved(batch, device)
     if name == "items":
         return d.sequence("list", None, d.sequence("tuple", (d.STR, element)))

@@ -31,6 +31,7 @@ from xlalint.device.actors.running import (
     still,
     truth,
     used,
+    without_graph,
 )
 from xlalint.device.actors.values import Batches, Fields, device, rows, rows_by, tensor, varying
 
@@ -67,5 +68,6 @@ __all__ = [
     "tensor",
     "truth",
     "used",
+    "without_graph",
     "varying",
 ]

@@ -111,6 +111,12 @@ def used(value: Any) -> Any:
     return value
 
 
+def without_graph(value: Any) -> Any:
+    """The same tensors, without what made them."""
+    state.reached = True
+    return _map(lambda leaf: leaf.detach() if isinstance(leaf, torch.Tensor) else leaf, value)
+
+
 def learned(value: Any) -> Any:
     """A backward pass through it."""
     leaves = _leaves(value)

@@ -1,0 +1,27 @@
+"""XLA406: a loop moves its batches to the device itself, one after the other."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Effect, Facts, Finding, Mode, Neutral, Rule, Severity
+
+RULE = Rule(
+    code="XLA406",
+    name="missing-device-loader",
+    family="step",
+    severity=Severity.NOTE,
+    modes=frozenset({Mode.LAZY}),
+    default=False,
+    needs_xla=True,
+    neutral=Neutral.NOTHING,
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for loop in facts.events(Effect.PLAIN_LOADER):
+        name = loop.loop or "this loop"
+        yield Finding(
+            rule=RULE,
+            at=loop,
+            message=f"{name} moves each batch to the device by itself, and no step overlaps with the next batch's way",
+            help="iterate `MpDeviceLoader(loader, device)`: it loads ahead in a thread, and sets the step boundary, too",
+        )

@@ -1,0 +1,23 @@
+"""XLA509: a variable of the process makes float32 something less, in silence."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Effect, Facts, Finding, Neutral, Rule, Severity
+
+RULE = Rule(
+    code="XLA509",
+    name="low-precision-environment",
+    family="debug",
+    severity=Severity.WARNING,
+    neutral=Neutral.NOTHING,
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for setting in facts.events(Effect.LOW_PRECISION):
+        yield Finding(
+            rule=RULE,
+            at=setting,
+            message=f"`{setting.subject}` {setting.detail}, though they still say that they are float32",
+            help="choose the type where it shows: `model.to(torch.bfloat16)`, or `torch.autocast`",
+        )

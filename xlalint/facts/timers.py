@@ -1,0 +1,65 @@
+"""Wall time of a step: what is taken before the device is done says how long the step took to be written down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xlalint.facts import domain as d
+from xlalint.facts.carried import assignment_at
+from xlalint.facts.events import Effect
+from xlalint.facts.frame import Frame
+from xlalint.program import ir
+
+CLOCKS = frozenset({"time.time", "time.perf_counter", "time.monotonic", "time.time_ns", "time.perf_counter_ns"})
+BOUNDARY = "boundary"
+"""What is timed without it is how long it takes to record the step, and may be meant."""
+WAIT = "device-wait"
+WAITING = frozenset({"torch_xla.core.xla_model.wait_device_ops"})
+"""Measured: ``torch_xla.sync(wait=True)`` is none."""
+FREE = frozenset({Effect.UPLOAD, Effect.BAKED_NUMBER, Effect.BOUNDARY, Effect.MODE_SWITCH, Effect.UNSYNCED_TIMER})
+"""Effects that let the host go on."""
+
+
+def note_wait(frame: Frame, name: str, node: ir.Call) -> None:
+    """``xm.wait_device_ops()``."""
+    if name in WAITING:
+        frame.sign(WAIT, node.at)
+
+
+def check_elapsed(frame: Frame, node: ir.Binary) -> None:
+    """``time.perf_counter() - start``, with ``start`` taken earlier in the same step."""
+    loop = frame.loop_key()
+    if loop is None or type(node.right) is not ir.Name:
+        return
+    start, stop = origin(frame, node.right), taken_at(frame, node.left)
+    if not start or not stop or not ir.unpack(start)[0] > loop[2]:
+        return
+    first, last = ir.unpack(start)[0], ir.unpack(stop)[0]
+    between = {sign.kind for sign in frame.record.signs if first < ir.unpack(sign.at)[0] <= last}
+    if BOUNDARY in between and WAIT not in between and not any(reads_between(frame, first, last)):
+        frame.emit(Effect.UNSYNCED_TIMER, node.at, d.NONE, "elapsed", node.right)
+
+
+def reads_between(frame: Frame, first: int, last: int) -> Iterator[bool]:
+    """Who reads a value has waited for it."""
+    for event in frame.record.events.values():
+        if event.effect not in FREE:
+            yield first < ir.unpack(event.at)[0] <= last
+
+
+def taken_at(frame: Frame, node: ir.Expr) -> int:
+    """Where the clock was read that an expression gives; 0 where it is no clock."""
+    if type(node) is ir.Name:
+        return origin(frame, node)
+    return node.at if type(node) is ir.Call and is_clock(frame, node) else 0
+
+
+def origin(frame: Frame, node: ir.Name) -> int:
+    assigned = assignment_at(frame.function.body, frame.origins.get(node.name, 0))
+    clock = assigned is not None and type(assigned.value) is ir.Call and is_clock(frame, assigned.value)
+    return assigned.at if assigned is not None and clock else 0
+
+
+def is_clock(frame: Frame, call: ir.Call) -> bool:
+    callee = frame.evaluate(call.function)
+    return type(callee) is d.Namespace and callee.name in CLOCKS
