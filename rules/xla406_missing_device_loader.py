@@ -23,5 +23,5 @@ def check(facts: Facts) -> Iterator[Finding]:
             rule=RULE,
             at=loop,
             message=f"{name} moves each batch to the device by itself, and no step overlaps with the next batch's way",
-            help="iterate `MpDeviceLoader(loader, device)`: it loads ahead in a thread, and sets the step boundary, too",
+            help="iterate `MpDeviceLoader(loader, device)`: it loads ahead in a thread, and sets the boundary, too",
         )

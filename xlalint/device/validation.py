@@ -81,7 +81,8 @@ def validated(
     ran = [each for each in found if any(one.before for one in each.modes.values())]
     if ran or found:
         return (ran or found)[0]
-    return no_evidence(reasons[0] if reasons else "it stands in no function", settings, worker.versions)
+    nothing = "the step that it costs in is not in sight" if case.rule.whole_step else "it stands in no function"
+    return no_evidence(reasons[0] if reasons else nothing, settings, worker.versions)
 
 
 def no_evidence(reason: str, settings: Settings, versions: Versions) -> Evidence:
@@ -133,9 +134,9 @@ def _slices(case: Case, places: Places) -> Iterator[Slice]:
             if found is not None and found.loop is not None:
                 yield found
         own = cut(places, node, line or None, boundary, gradients, step)
-        if own is not None:
+        if own is not None and not (step and own.loop is None):
             yield own
-        for call in calls:
+        for call in calls if not step else ():
             found = cut(places, call, None, boundary, gradients) if call not in looped else None
             if found is not None:
                 yield found

@@ -70,6 +70,8 @@ class Effect(Enum):
     ASSERTION = "assertion"
     FILTER = "filter"
     CONDITIONAL_CALL = "conditional-call"
+    VARYING_TRIPS = "varying-trips"
+    RANDOM_STRUCTURE = "random-structure"
     # shapes
     NONZERO = "nonzero"
     BOOLEAN_INDEX = "boolean-index"

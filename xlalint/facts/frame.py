@@ -296,6 +296,8 @@ APART = frozenset(
         Effect.KEPT_OUTPUT,
         Effect.PLAIN_LOADER,
         Effect.UNSYNCED_TIMER,
+        Effect.VARYING_TRIPS,
+        Effect.RANDOM_STRUCTURE,
     }
 )
 """Effects that may stand beside a read in one place."""

@@ -10,6 +10,7 @@ from xlalint.facts.counters import forget_first_values, hands_on, steps_each
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Environment, Frame, join_environments
 from xlalint.facts.residence import tells_no_device
+from xlalint.facts.varying_structure import check_trips
 from xlalint.program import ir
 
 ROUNDS = 3
@@ -40,6 +41,7 @@ def execute_for(frame: Frame, node: ir.For) -> None:
         frame.rows = rows | row_names(iterable, node.target)
         run(frame, node, begin)
         frame.rows = rows
+    check_trips(frame, node, iterable)
     if frame.environment is not None and node.orelse:
         frame.engine.execute(frame, node.orelse)
 

@@ -23,7 +23,10 @@ SHORT = 60
 FEW = "few values"
 CONVERSIONS = frozenset({Effect.COPY_TO_HOST, Effect.VALUES_TO_LIST})
 TRAINING = frozenset({"backward", "optimizer-step", "framework"})
-CARRIED = frozenset({Effect.GROWING, Effect.GRAPH_THROUGH_STEPS, Effect.BAKED_NUMBER, Effect.GROWING_MODULE})
+CARRIED = frozenset(
+    {Effect.GROWING, Effect.GRAPH_THROUGH_STEPS, Effect.BAKED_NUMBER, Effect.GROWING_MODULE, Effect.VARYING_TRIPS}
+)
+BY_NUMBER = frozenset({Effect.BAKED_NUMBER, Effect.VARYING_TRIPS})
 
 
 class Text:
@@ -80,7 +83,7 @@ class Placing:
                 if raw.effect is Effect.BOUNDARY:
                     raw = steps.placed_boundary(raw, function, self.heat)
                 event = self.event(raw, function)
-                if event is not None and raw.effect is Effect.BAKED_NUMBER and raw.varies in self.heat.restarting:
+                if event is not None and raw.effect in BY_NUMBER and raw.varies in self.heat.restarting:
                     # As many graphs as the range is long, each compiled once: told at the first use, and only
                     # possible, as nobody knows whether that is few.
                     first = raw.varies not in told

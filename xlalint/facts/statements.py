@@ -15,6 +15,7 @@ from xlalint.facts.mentions import names_in
 from xlalint.facts.narrowing import with_defaults
 from xlalint.facts.pace import guarded_pace, is_exit, remember
 from xlalint.facts.process_environment import check_assigned
+from xlalint.facts.varying_structure import check_coin
 from xlalint.program import ir
 
 
@@ -137,9 +138,12 @@ def execute_if(frame: Frame, node: ir.If) -> None:
     frame.environment = before
     conditions.narrow(frame, node.test, False)
     execute_arm(frame, node.orelse, pace.orelse, node.at + 1)
-    with_defaults(frame, node.test, after, frame.environment)
-    forget_told(frame, after, frame.environment)
-    frame.environment = join_environments(after, frame.environment)
+    other = frame.environment
+    with_defaults(frame, node.test, after, other)
+    forget_told(frame, after, other)
+    frame.environment = before
+    check_coin(frame, node, after, other)
+    frame.environment = join_environments(after, other)
 
 
 def forget_told(frame: Frame, yes: Environment | None, no: Environment | None) -> None:

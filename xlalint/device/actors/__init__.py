@@ -68,6 +68,6 @@ __all__ = [
     "tensor",
     "truth",
     "used",
-    "without_graph",
     "varying",
+    "without_graph",
 ]
