@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
+import importlib.util
 import os
 import re
 import sys
@@ -16,7 +17,10 @@ from xlalint.edits.neutral import ACTORS
 from xlalint.edits.places import Places
 
 _AVAILABLE = frozenset({"torch", "torch_xla", "numpy"})
-"""What comes with the device, besides the standard library. Nothing else is imported: it may do anything."""
+"""What comes with the device, besides the standard library."""
+_MEASURED = frozenset({"torchmetrics"})
+"""Packages whose classes rules know by what was measured of them: imported where they are installed. Nothing else is
+imported, for it may do anything."""
 _BUILTINS = frozenset(dir(builtins))
 _HIDDEN = (ast.If, ast.Try)
 
@@ -154,7 +158,7 @@ class Taking:
         module = (node.module or "") if isinstance(node, ast.ImportFrom) else alias.name
         relative = isinstance(node, ast.ImportFrom) and node.level > 0
         top = module.partition(".")[0]
-        if not relative and (top in _AVAILABLE or top in sys.stdlib_module_names):
+        if not relative and is_available(top):
             single = copy.copy(node)
             single.names = [alias]
             self._imports.append(single)
@@ -178,6 +182,13 @@ class Taking:
         taken = sum(len(block) for names, block in self._taken.items() if names is not self._own)
         beside = self._bound.get(there) if there != name else None
         return taken < _MOST and beside in (None, origin.by_name[there]) and origin is not self._own
+
+
+def is_available(package: str) -> bool:
+    """Whether a program may import a package, by its top-level name."""
+    if package in _MEASURED:
+        return importlib.util.find_spec(package) is not None
+    return package in _AVAILABLE or package in sys.stdlib_module_names
 
 
 def _constant_function(value: bool) -> ast.expr:

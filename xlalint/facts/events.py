@@ -54,6 +54,7 @@ class Effect(Enum):
     TENSOR_AS_NUMBER = "tensor-as-number"
     ZERO_DIM_INDEX = "zero-dim-index"
     SCHEDULER_READ = "scheduler-read"
+    METRIC_READ = "metric-read"
     STATE_SAVED = "state-saved"
     GRADIENT_CLIPPING = "gradient-clipping"
     GRAD_SCALER = "grad-scaler"

@@ -13,6 +13,7 @@ from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import longest_of
 from xlalint.facts.library_costs import check_call
+from xlalint.facts.metrics import call_metric, make_metric
 from xlalint.facts.process_environment import check_set
 from xlalint.facts.profiling import note_profiler
 from xlalint.facts.residence import is_as_given
@@ -367,6 +368,7 @@ HEADS: dict[str, Head] = {
     "typing": call_typing,
     "einops": call_einops,
     "gc": call_collector,
+    "torchmetrics": make_metric,
     **dict.fromkeys(("pdb", "ipdb", "pudb", "celery"), call_debugger),
     "tqdm": call_progress,
     **dict.fromkeys(("os", "sys", "time", "json", "re", "pathlib", "argparse", "glob", "shutil", "yaml"), call_host),
@@ -380,6 +382,8 @@ def call_role(frame: Frame, role: d.Role, arguments: Arguments, keywords: Keywor
     if role.role == "tokenizer":
         check_padding_call(frame, "__call__", arguments, keywords, node)
         return d.role("batch", d.tensor(d.HOST, "int", None, False, None, 1))
+    if role.role == "metric":
+        return call_metric(frame, role, "forward", arguments, keywords, node)
     if role.role in d.TENSOR_ROLES:
         return role
     return d.UNKNOWN

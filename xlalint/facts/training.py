@@ -10,6 +10,7 @@ from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.growing_modules import check_hooked
 from xlalint.facts.library_costs import check_call
+from xlalint.facts.metrics import call_metric
 from xlalint.facts.round_trips import check_way_to_host
 from xlalint.facts.shapes import device_of
 from xlalint.facts.textual import logged, shown_tensor
@@ -151,6 +152,8 @@ def call_role_method(
         return run_engine(frame, role, arguments, keywords, node)
     if role.role == "distribution" and role.element is not None:
         return drawn(role, name)
+    if role.role == "metric":
+        return call_metric(frame, role, name, arguments, keywords, node)
     if role.role == "generator":
         return role if name == "manual_seed" else d.UNKNOWN
     if role.role == "packed":

@@ -1,0 +1,55 @@
+"""Metrics of torchmetrics: an update or a value in each step, by the class that it is asked of."""
+
+from __future__ import annotations
+
+from xlalint.facts import domain as d
+from xlalint.facts.frame import Frame
+from xlalint.facts.library_costs import FREE, check_call
+from xlalint.knowledge.tables import costly_calls
+from xlalint.program import ir
+
+HEAD = "torchmetrics"
+SAME = frozenset({"cuda", "clone", "train", "eval", "float", "double", "half", "requires_grad_"})
+ASKED = {"update": ("update",), "forward": ("update", "compute"), "compute": ("compute",)}
+"""What a call does: ``forward`` updates, and computes the value of the batch."""
+DECISIVE: dict[str, frozenset[object]] = {
+    "average": frozenset({"macro"}),
+    "nan_strategy": frozenset({"warn", "ignore", "error"}),
+    "validate_args": frozenset({True}),
+    "thresholds": frozenset({None}),
+}
+"""Arguments that change what a metric costs, with the values for which it is known."""
+
+
+def make_metric(
+    frame: Frame, name: str, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call
+) -> d.Value:
+    last = name.rpartition(".")[2]
+    if not last[:1].isupper():
+        return d.UNKNOWN
+    task = keywords.get("task", arguments[0] if arguments else d.NONE)
+    if type(task) is d.Host and task.constant == "binary":
+        last = f"Binary{last}"
+    settled = "**" not in keywords and all(
+        type(value) is d.Host and value.known and value.constant in DECISIVE[key]
+        for key, value in keywords.items()
+        if key in DECISIVE
+    )
+    return d.role("metric", None, f"{HEAD}.{last}" if settled else None)
+
+
+def call_metric(
+    frame: Frame, metric: d.Role, name: str, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call
+) -> d.Value:
+    if name == "to":
+        return d.role("metric", d.tensor(certainty=1), metric.detail)
+    if name in SAME:
+        return metric
+    if metric.detail is not None and name in ASKED:
+        # A value that is asked for lies where the metric was moved to.
+        given = arguments if name != "compute" else [metric.element] if metric.element is not None else []
+        rows = (f"{metric.detail}.{method}" for method in ASKED[name])
+        known = next((row for row in rows if any(one.effect != FREE for one in costly_calls().get(row, ()))), None)
+        if known is not None:
+            check_call(frame, known, given, keywords, node)
+    return d.UNKNOWN
