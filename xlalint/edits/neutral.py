@@ -77,7 +77,7 @@ class _Instrument(ast.NodeTransformer):
         inside = [each for each in ast.walk(node) if is_flagged(each)]
         if any(isinstance(getattr(each, "ctx", None), ast.Store) for each in inside):
             return True
-        return bool(inside) and self.kind in (Neutral.FIRST_ONLY,)
+        return bool(inside) and self.kind in (Neutral.FIRST_ONLY, Neutral.LEFT_OUT)
 
     def statement(self, node: ast.stmt) -> list[ast.stmt]:
         counted = ast.copy_location(ast.Expr(_call("ran")), node)
@@ -86,6 +86,10 @@ class _Instrument(ast.NodeTransformer):
                 node.body.insert(0, counted)
                 return [node]
             return [counted, node]
+        if self.kind is Neutral.LEFT_OUT:
+            if not isinstance(node, ast.Expr):
+                raise Immovable("the flagged statement has a result")
+            return [counted]
         if isinstance(node, ast.Assign) and all(isinstance(each, (ast.Name, ast.Tuple)) for each in node.targets):
             node.value = _replayed(node.value)
             return [node]

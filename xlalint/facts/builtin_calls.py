@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from xlalint.facts import domain as d
 from xlalint.facts import lengths, narrowing, objects
+from xlalint.facts.compiled import check_break
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.textual import printed, read_by_text, shown_tensor
@@ -154,6 +155,7 @@ def range_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, no
 
 def print_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     printed(frame, name, arguments, node)
+    check_break(frame, name, node)
     return d.NONE
 
 

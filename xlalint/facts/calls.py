@@ -8,6 +8,7 @@ import msgspec
 
 from xlalint.facts import builtin_calls, libraries, objects, torch_calls, torch_methods, torch_modules
 from xlalint.facts import domain as d
+from xlalint.facts.compiled import check_break, is_turned_off
 from xlalint.facts.construction import construct
 from xlalint.facts.engines import check_hook
 from xlalint.facts.frame import Frame
@@ -148,6 +149,8 @@ def call_function(frame: Frame, callee: d.Function, arguments: Arguments, keywor
         return d.ANY_HOST
     if name in frame.engine.assumptions.boundaries:
         frame.boundary(node.at)
+    if callee.ir.decorators and is_turned_off(objects.decorator_names(callee.ir)):
+        check_break(frame, name, node)
     if callee.captured or callee.ir.free:
         callee = objects.as_of_now(frame, callee)
     answer = frame.engine.call(frame, callee, arguments, keywords, node.at)

@@ -144,6 +144,7 @@ def call_module_method(
         return found
     if name == "forward" or (receiver.name == "?" and name in ("module", "generate", "encode", "decode", "sample")):
         if name == "generate":
+            frame.emit(Effect.GENERATE, node.at, d.NONE, "generate", receiver_node(node), certainty=1)
             return d.tensor(dtype="int", dims=d.of_rank(2), certainty=1)
         return torch_modules.call_module(frame, receiver, arguments, keywords, node)
     check_added(frame, receiver, name, node)
@@ -159,6 +160,14 @@ def call_module_method(
     if receiver.name == "?" and name == "step":
         frame.sign("optimizer-step", node.at)
     return d.UNKNOWN
+
+
+def generates(frame: Frame, cls: ir.ClassIR) -> bool:
+    """Whether a class has ``generate`` of transformers."""
+    return any(
+        base.startswith("transformers.") or base.endswith("GenerationMixin")
+        for base in frame.engine.program.external_bases(cls)
+    )
 
 
 REGISTERING = ("register_buffer", "register_parameter", "add_module", "register_module")
@@ -186,6 +195,8 @@ def call_object_method(
         from xlalint.facts.calls import call
 
         return call(frame, arguments[0], arguments[1:], {}, node)
+    if name == "generate" and generates(frame, receiver.ir):  # type: ignore[attr-defined]
+        frame.emit(Effect.GENERATE, node.at, d.NONE, "generate", receiver_node(node))
     if name in ("log", "log_dict", "print") and objects.is_module_class(frame, receiver.ir):  # type: ignore[attr-defined]
         return d.NONE
     found = module_method(frame, receiver, name, arguments, keywords, node)

@@ -17,6 +17,7 @@ from xlalint.facts.answers import Answer, Memo, answer_of
 from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.attributes import CALL_DEPTH_FOR_ATTRIBUTES, ONLY_CONSTANTS, Attributes
 from xlalint.facts.entries import inherited_entries
+from xlalint.facts.compiled import note_decorated
 from xlalint.facts.expressions import EXPRESSIONS
 from xlalint.facts.frame import CLEAN, Depth, Environment, Frame
 from xlalint.facts.given import is_given_no_data
@@ -184,6 +185,8 @@ class Engine(Attributes):
     ) -> Answer:
         frame = Frame(self, function, environment, receiver, depth, no_grad)
         frame.by_signature = by_signature
+        if function.decorators:
+            note_decorated(frame, function)
         execute(frame, function.body)
         self.hand_on(frame)
         merged = self.records.get(function)

@@ -11,8 +11,10 @@ from functools import partial
 import msgspec
 
 from xlalint.facts.assumptions import Assumptions
+from xlalint.facts.compiled import is_turned_off
 from xlalint.facts.engine import Engine, function_key, is_without_grad
 from xlalint.facts.lending import pack, unpack
+from xlalint.facts.objects import decorator_names
 from xlalint.facts.reach import reaches_xla
 from xlalint.facts.record import FunctionKey, RawEvent, Record
 from xlalint.facts.regions import FunctionFacts
@@ -194,6 +196,7 @@ def evaluated(program: Program, function: ir.FunctionIR, record: Record) -> Eval
         tuple(record.calls),
         function.is_generator,
         is_without_grad(function),
+        is_turned_off(decorator_names(function)),
     )
     return Evaluated(facts, tuple(record.events.values()))
 

@@ -109,6 +109,9 @@ class Effect(Enum):
     LOW_PRECISION = "low-precision"
     # lowering
     CPU_FALLBACK = "cpu-fallback"
+    GRAPH_BREAK = "graph-break"
+    COMPILED_PART = "compiled-part"
+    GENERATE = "generate"
 
 
 class Span(msgspec.Struct, frozen=True, order=True):

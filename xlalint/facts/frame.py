@@ -297,6 +297,9 @@ APART = frozenset(
         Effect.PLAIN_LOADER,
         Effect.UNSYNCED_TIMER,
         Effect.VARYING_TRIPS,
+        Effect.GRAPH_BREAK,
+        Effect.COMPILED_PART,
+        Effect.GENERATE,
         Effect.RANDOM_STRUCTURE,
     }
 )

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from xlalint.facts.compiled import named_in
 from xlalint.facts.entries import (
     PLAIN_ENTRIES,
     SUMMING_UP,
@@ -53,6 +54,7 @@ class HeatMap(StepLoops):
         self.base: dict[FunctionKey, Pace] = {}
         self.via: dict[FunctionKey, tuple[FunctionKey, CallEdge]] = {}
         self.spread()
+        self.compiled = self.find_compiled()
         self.restarting = {
             (key[0], key[1], unpack(loop[1])[0])
             for key, loops in self.loops.items()
@@ -67,6 +69,17 @@ class HeatMap(StepLoops):
             return False
         pace = self.of_region(function, region.parent)
         return loop_of(function, region.parent) is not None or (pace.heat >= Heat.EPOCH and not pace.assumed)
+
+    def find_compiled(self) -> set[FunctionKey]:
+        """The functions that dynamo compiles, and those that they call."""
+        pending = [key for function in self.functions.values() for key in named_in(function.signs)]
+        found: set[FunctionKey] = set()
+        while pending:
+            function = self.functions.get(pending.pop())
+            if function is not None and function.key not in found and not function.turned_off:
+                found.add(function.key)
+                pending.extend(edge.callee for edge in function.calls)
+        return found
 
     # Paces
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from xlalint.facts import construction, containers, objects, torch_factories, torch_modules, training
 from xlalint.facts import domain as d
 from xlalint.facts.bucketing import check_collator, check_filled_array, check_padding_call
+from xlalint.facts.compiled import check_external, note_compiled
 from xlalint.facts.devices import STAND_IN
 from xlalint.facts.engines import make_engine
 from xlalint.facts.events import Effect
@@ -46,6 +47,7 @@ def note_external(frame: Frame, name: str, arguments: Arguments, keywords: Keywo
     check_restrictions(frame, name, arguments, keywords, node)
     note_profiler(frame, name, arguments, keywords, node)
     note_wait(frame, name, node)
+    check_external(frame, name, node)
     check_call(frame, name, arguments, keywords, node)
 
 
@@ -85,6 +87,8 @@ def call_torch_library(
         if last[:1].isupper():
             return d.role("scheduler" if "lr_scheduler" in rest else "optimizer", None, name)
         return d.UNKNOWN
+    if name == "torch.compile":
+        note_compiled(frame, arguments, keywords, node)
     if rest == "compile" or rest.startswith("jit."):
         return arguments[0] if arguments else d.UNKNOWN
     if last == "GradScaler":

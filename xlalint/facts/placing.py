@@ -13,6 +13,7 @@ from xlalint.facts.domain import LoopKey
 from xlalint.facts.entries import decodes
 from xlalint.facts.evaluation import Evaluated
 from xlalint.facts.events import Certainty, Effect, Event, Heat, Place, Span, Step
+from xlalint.facts.frame import APART
 from xlalint.facts.heat import HeatMap, Pace
 from xlalint.facts.record import FunctionKey, RawEvent, RegionKey
 from xlalint.facts.regions import FunctionFacts, regions_around
@@ -22,6 +23,7 @@ from xlalint.sources.source import Source
 SHORT = 60
 FEW = "few values"
 CONVERSIONS = frozenset({Effect.COPY_TO_HOST, Effect.VALUES_TO_LIST})
+TRAINED = frozenset({"backward", "optimizer-step"})
 TRAINING = frozenset({"backward", "optimizer-step", "framework"})
 CARRIED = frozenset(
     {Effect.GROWING, Effect.GRAPH_THROUGH_STEPS, Effect.BAKED_NUMBER, Effect.GROWING_MODULE, Effect.VARYING_TRIPS}
@@ -79,9 +81,13 @@ class Placing:
         for one in functions:
             function = one.facts
             told: set[LoopKey] = set()
+            costly = {raw.at for raw in one.events if raw.effect not in APART}
             for raw in sorted(one.events, key=lambda e: (e.at, e.effect.value)):
                 if raw.effect is Effect.BOUNDARY:
                     raw = steps.placed_boundary(raw, function, self.heat)
+                if raw.effect is Effect.GRAPH_BREAK and raw.at in costly:
+                    # A read cuts the graph, too, and is told as what it is.
+                    continue
                 event = self.event(raw, function)
                 if event is not None and raw.effect in BY_NUMBER and raw.varies in self.heat.restarting:
                     # As many graphs as the range is long, each compiled once: told at the first use, and only
@@ -104,6 +110,10 @@ class Placing:
             return None
         if raw.effect is Effect.CUDA_HABIT and raw.subject == "silent-host" and not self.imports_xla:
             # A program that is only assumed to run on XLA is read with XLA's device in this place.
+            return None
+        if raw.effect is Effect.GRAPH_BREAK and function.key not in self.heat.compiled:
+            return None
+        if raw.effect is Effect.COMPILED_PART and not self.heat.everything(function.key, 3) >= TRAINED:
             return None
         if raw.effect is Effect.KEPT_OUTPUT and not self.is_evaluation(function, pace):
             return None

@@ -27,6 +27,8 @@ class FunctionFacts(msgspec.Struct, frozen=True, array_like=True):
     calls: tuple[CallEdge, ...]
     is_generator: bool
     without_grad: bool
+    turned_off: bool = False
+    """No graph goes through it: ``@torch.compiler.disable``."""
 
 
 def loop_of(function: FunctionFacts, region: RegionKey) -> RegionKey | None:

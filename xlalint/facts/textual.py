@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xlalint.facts import domain as d
+from xlalint.facts.compiled import check_break
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.program import ir
@@ -58,6 +59,11 @@ def print_form(node: ir.Call) -> str:
 
 
 def logged(frame: Frame, level: str, arguments: list[d.Value], node: ir.Call) -> None:
+    read_by_log(frame, level, arguments, node)
+    check_break(frame, level, node)
+
+
+def read_by_log(frame: Frame, level: str, arguments: list[d.Value], node: ir.Call) -> None:
     """A logging call. Its ``%s`` arguments are formatted only where the level is on; ``debug`` is taken for off."""
     fields = {field.at for argument in node.arguments if type(argument) is ir.FString for field in argument.fields}
     for at in fields:

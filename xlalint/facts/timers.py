@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from xlalint.facts import domain as d
 from xlalint.facts.carried import assignment_at
 from xlalint.facts.events import Effect
-from xlalint.facts.frame import Frame
+from xlalint.facts.frame import APART, Frame
 from xlalint.program import ir
 
 CLOCKS = frozenset({"time.time", "time.perf_counter", "time.monotonic", "time.time_ns", "time.perf_counter_ns"})
@@ -16,8 +16,6 @@ BOUNDARY = "boundary"
 WAIT = "device-wait"
 WAITING = frozenset({"torch_xla.core.xla_model.wait_device_ops"})
 """Measured: ``torch_xla.sync(wait=True)`` is none."""
-FREE = frozenset({Effect.UPLOAD, Effect.BAKED_NUMBER, Effect.BOUNDARY, Effect.MODE_SWITCH, Effect.UNSYNCED_TIMER})
-"""Effects that let the host go on."""
 
 
 def note_wait(frame: Frame, name: str, node: ir.Call) -> None:
@@ -43,7 +41,7 @@ def check_elapsed(frame: Frame, node: ir.Binary) -> None:
 def reads_between(frame: Frame, first: int, last: int) -> Iterator[bool]:
     """Who reads a value has waited for it."""
     for event in frame.record.events.values():
-        if event.effect not in FREE:
+        if event.effect not in APART:
             yield first < ir.unpack(event.at)[0] <= last
 
 

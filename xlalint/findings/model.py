@@ -59,6 +59,8 @@ class Neutral(Enum):
     """The statement around it runs in the first step only, or its value is given again."""
     BOUNDARY = "boundary"
     """Each step ends by a boundary."""
+    LEFT_OUT = "left-out"
+    """The statement is left out."""
     WITHOUT_GRAPH = "without-graph"
     """The same value, without the graph that made it."""
     NOTHING = "nothing"

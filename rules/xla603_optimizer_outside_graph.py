@@ -1,0 +1,27 @@
+"""XLA603: a training step of which dynamo compiles a part."""
+
+from collections.abc import Iterator
+
+from xlalint.api import Effect, Facts, Finding, Mode, Neutral, Rule, Severity
+
+RULE = Rule(
+    code="XLA603",
+    name="optimizer-outside-graph",
+    family="lowering",
+    severity=Severity.NOTE,
+    modes=frozenset({Mode.LAZY, Mode.DYNAMO}),
+    default=False,
+    needs_xla=True,
+    neutral=Neutral.NOTHING,
+)
+
+
+def check(facts: Facts) -> Iterator[Finding]:
+    for part in facts.events(Effect.COMPILED_PART):
+        yield Finding(
+            rule=RULE,
+            at=part,
+            message=f"`{part.spelling}` makes graphs of their own of the forward and the backward pass, beside that "
+            "of the optimizer: the step is run in several executions",
+            help="train without it, or compile the whole step by `torch_xla.compile(step)`: one execution",
+        )
