@@ -2,9 +2,16 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Edit, Effect, Event, Facts, Finding, Rule, Safety, Severity, how_often
+from xlalint.api import Edit, Effect, Event, Facts, Finding, Mode, Rule, Safety, Severity, how_often
 
-RULE = Rule(code="XLA130", name="upload-in-step", family="host-transfer", severity=Severity.NOTE, default=False)
+RULE = Rule(
+    code="XLA130",
+    name="upload-in-step",
+    family="host-transfer",
+    severity=Severity.NOTE,
+    modes=frozenset({Mode.LAZY, Mode.EAGER}),
+    default=False,
+)
 
 WHAT = {
     "moved": "is made on the host and goes to the device",

@@ -137,3 +137,9 @@ def test_the_sample_in_the_readme_is_what_the_command_says() -> None:
     command = [sys.executable, str(ROOT / "tools" / "readme_sample.py"), "--check"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_the_generated_pages_are_what_rules_and_tables_say() -> None:
+    command = [sys.executable, str(ROOT / "tools" / "write_docs.py"), "--check"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr

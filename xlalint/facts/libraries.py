@@ -7,7 +7,7 @@ from collections.abc import Callable
 from xlalint.facts import construction, containers, objects, torch_factories, torch_modules, training
 from xlalint.facts import domain as d
 from xlalint.facts.bucketing import check_collator, check_filled_array, check_padding_call
-from xlalint.facts.compiled import check_external, note_compiled
+from xlalint.facts.compiled import check_break, check_external, note_compiled
 from xlalint.facts.devices import STAND_IN
 from xlalint.facts.engines import make_engine
 from xlalint.facts.events import Effect
@@ -169,6 +169,7 @@ def call_boundary(frame: Frame, holds: str, last: str, keywords: Keywords, node:
     if "context" in holds:
         return d.role("boundary-context", None, last)
     note_boundary(frame, node)
+    check_break(frame, last, node)
     frame.boundary(node.at)
     return d.NONE
 

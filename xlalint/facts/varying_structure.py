@@ -15,6 +15,7 @@ from xlalint.program import ir
 
 DRAWING = frozenset({"random", "rand", "uniform", "randint", "randrange", "choice", "random_sample", "bernoulli"})
 ROOTS = ("random.", "numpy.random.", "torch.rand", "torch.bernoulli", "torch.empty")
+WORK = frozenset({"model-call", "layer-call", "backward", "optimizer-step"})
 DEEPEST = 3
 COIN = " by a coin"
 """After a name in the environment: a flag that is set or not by a random number."""
@@ -26,9 +27,17 @@ def check_trips(frame: Frame, node: ir.For, iterable: d.Value) -> None:
     if varies is None or varies in MARKS or frame.environment is None:
         return
     worked = worked_on(frame, frame.environment, node.body)
+    if worked is None and does_steps(frame, node.body):
+        worked = d.tensor(certainty=1)
     if worked is not None:
         at = getattr(node.iterable, "at", node.at)
         frame.emit(Effect.VARYING_TRIPS, at, worked, "range", node.iterable, varies=varies)
+
+
+def does_steps(frame: Frame, block: ir.Block) -> bool:
+    """Whether a block calls a model, or runs its backward pass: micro-batches, as many as the number says."""
+    first, last = ir.unpack(block[0].at)[0], last_line(block)
+    return any(sign.kind in WORK and first <= ir.unpack(sign.at)[0] <= last for sign in frame.record.signs)
 
 
 def check_coin(frame: Frame, node: ir.If, taken: Environment | None, other: Environment | None) -> None:
