@@ -143,7 +143,7 @@ class Explanation:
                 told = told or kind != "model-call"
                 yield STEPS[kind]
             for raw in sorted(one.events, key=lambda e: (e.at, e.effect.value)):
-                if self.is_here(raw.at) and raw.effect not in SIGNS:
+                if self.is_here(raw.at) and raw.effect not in SIGNS and self.may_matter(raw, one.facts):
                     told = True
                     yield from self.happening(raw, one.facts)
         for event in self.placing.events(self.functions):
@@ -152,6 +152,10 @@ class Explanation:
                 yield f"no-boundary: the {event.subject} loop sets no step boundary"
         if not told:
             yield self.nothing()
+
+    def may_matter(self, raw: RawEvent, function: FunctionFacts) -> bool:
+        """What is recorded for the case that all of the program makes a cost of it says nothing where it makes none."""
+        return raw.effect not in IN_CASE or self.placing.event(raw, function) is not None
 
     def is_here(self, at: int) -> bool:
         first, _, last, _ = ir.unpack(at)
@@ -180,6 +184,7 @@ class Explanation:
         return "nothing that costs: no device tensor is known here"
 
 
+IN_CASE = frozenset({Effect.GRAPH_BREAK, Effect.COMPILED_PART, Effect.KEPT_OUTPUT})
 SIGNS = frozenset({Effect.BOUNDARY, Effect.MODE_SWITCH})
 """What matters only by where it stands in its loop; told where it is flagged."""
 STEPS = {
