@@ -1,4 +1,4 @@
-"""The figures of the accuracy run: what counts as worse than the tracked ones, and that the run says what it left out."""
+"""The figures of the accuracy run: what counts as worse than the tracked ones, and what the run says it left out."""
 
 from __future__ import annotations
 
