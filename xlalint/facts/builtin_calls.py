@@ -10,6 +10,7 @@ from xlalint.facts.compiled import check_break
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.textual import printed, read_by_text, shown_tensor
+from xlalint.knowledge.tables import guards
 from xlalint.program import ir
 
 Arguments = list[d.Value]
@@ -197,8 +198,11 @@ def isinstance_(frame: Frame, name: str, arguments: Arguments, keywords: Keyword
     value = arguments[0]
     names = set(narrowing.type_names(node.arguments[1]))
     has_tensor = any(n.endswith("Tensor") for n in names)
-    if names & {"?", "Proxy", "DTensor", "FakeTensor", "ProxyTensor", "NestedTensor"}:
-        return d.FALSE if names <= {"Proxy", "DTensor", "FakeTensor"} else d.BOOL
+    known = guards().instances
+    if all(known.get(n) is False for n in names):
+        return d.FALSE
+    if not names.isdisjoint({"?", *known, *narrowing.OTHER_TENSORS}):
+        return d.BOOL
     if type(value) is d.Tensor and not value.optional and value.certainty >= 1:
         return d.BOOL if "Parameter" in names or "Variable" in names else d.constant(has_tensor)
     if type(value) is d.Host and value.type in ("int", "float", "str", "bool", "none"):

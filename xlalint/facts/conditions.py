@@ -140,6 +140,8 @@ def evaluate_compare(frame: Frame, node: ir.Compare) -> d.Value:
     for operator, operand in zip(node.operators, node.rights, strict=False):
         right = frame.evaluate(operand)
         settled = None if chained else settled_on_xla(node.left, left, operator, right)
+        if settled is None and not chained:
+            settled = settled_by_kind(node.left, operator, operand)
         result = compared(frame, node, operator, left, right) if settled is None else d.constant(settled)
         if chained and read_as_truth(result):
             frame.emit(Effect.BOOLEAN_OPERATOR, node.at, result, "chained comparison", node.left)
@@ -164,6 +166,24 @@ def settled_on_xla(node: ir.Expr, left: d.Value, operator: str, right: d.Value) 
     outcomes = {
         table.get(f"device.type={part.constant}") if type(part) is d.Host and part.known else None
         for part in parts or (d.UNKNOWN,)
+    }
+    if None in outcomes:
+        return None
+    return (True in outcomes) == (operator in ("eq", "in"))
+
+
+def settled_by_kind(node: ir.Expr, operator: str, right: ir.Expr) -> bool | None:
+    """``state.distributed_type == DistributedType.XLA``: by how the kind is spelled, for it is a member of a class."""
+    if (
+        type(node) is not ir.Attribute
+        or node.name != "distributed_type"
+        or operator not in ("eq", "ne", "in", "not-in")
+    ):
+        return None
+    table = guards().compares
+    outcomes = {
+        table.get(f"distributed_type=accelerate.DistributedType.{part.name}") if type(part) is ir.Attribute else None
+        for part in (right.elements if type(right) is ir.Display else (right,))
     }
     if None in outcomes:
         return None

@@ -381,9 +381,13 @@ def join_entries(a: Value | None, b: Value | None) -> Value:
         return join(a, b)
     one = a if a is not None else b
     assert one is not None
-    if type(one) is Host and one.known and one is not NONE:
-        return host(one.type, varies=one.varies, paid=one.paid)
-    return one
+    return union([without_constant(part) for part in alternatives(one)])
+
+
+def without_constant(value: Value) -> Value:
+    if type(value) is Host and value.known and value is not NONE:
+        return host(value.type, varies=value.varies, paid=value.paid)
+    return value
 
 
 def join_records(a: Record, b: Record) -> Value:

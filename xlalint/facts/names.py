@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlalint.facts import domain as d
 from xlalint.facts.frame import Frame
+from xlalint.knowledge.tables import guards
 from xlalint.program import ir
 from xlalint.program.link import External, GlobalName, Symbol
 
@@ -42,7 +43,9 @@ def symbol_value(frame: Frame, symbol: Symbol) -> d.Value:
     if isinstance(symbol, ir.ModuleIR):
         return d.namespace(symbol.name, symbol.path)
     if isinstance(symbol, External):
-        return d.namespace(symbol.name)
+        known = guards().attributes
+        guard = known.get(symbol.name, known.get(symbol.name.rpartition(".")[2]))
+        return d.namespace(symbol.name) if guard is None else d.constant(guard)
     assert isinstance(symbol, GlobalName)
     return frame.engine.global_value(frame, symbol)
 

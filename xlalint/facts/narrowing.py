@@ -209,8 +209,12 @@ def same_kind(part: d.Value, wanted: d.Value) -> bool:
     return True
 
 
+OTHER_TENSORS = frozenset({"DTensor", "FakeTensor", "ProxyTensor", "NestedTensor"})
+"""Kinds of tensors: what is none of these may well be a plain one."""
+
+
 def is_none_of(value: d.Value, names: list[str]) -> d.Value:
-    if any(name.endswith("Tensor") for name in names):
+    if any(name.endswith("Tensor") and name not in OTHER_TENSORS for name in names):
         value = without_tensor(value)
     if type(value) is not d.Union:
         return value

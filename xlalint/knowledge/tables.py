@@ -47,6 +47,8 @@ class Guards(msgspec.Struct, frozen=True):
     compares: dict[str, bool | None]
     flags: dict[str, bool | None]
     """Attributes that a project names after the device that it runs on, whatever object holds them."""
+    instances: dict[str, bool | None]
+    """Classes, by their last name."""
 
 
 def rows(name: str, columns: int) -> list[list[str]]:
@@ -71,11 +73,12 @@ def frameworks() -> Frameworks:
 
 @functools.cache
 def guards() -> Guards:
-    tables: dict[str, dict[str, bool | None]] = {"call": {}, "attribute": {}, "compare": {}, "flag": {}}
+    forms = ("call", "attribute", "compare", "flag", "isinstance")
+    tables: dict[str, dict[str, bool | None]] = {form: {} for form in forms}
     for name, form, value, *_ in rows("guards.csv", 5):
-        if form in tables:
-            tables[form][name] = {"true": True, "false": False}.get(value)
-    return Guards(tables["call"], tables["attribute"], tables["compare"], tables["flag"])
+        key = name.rpartition(".")[2] if form == "isinstance" else name
+        tables[form][key] = {"true": True, "false": False}.get(value)
+    return Guards(*(tables[form] for form in forms))
 
 
 class Restriction(msgspec.Struct, frozen=True):
