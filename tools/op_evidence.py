@@ -34,7 +34,7 @@ COLUMNS = (
     "backward_reads",
     "backward_fallback",
 )
-"""``method`` and ``data_shape`` are empty for a module."""
+"""``data_shape`` is empty for a module."""
 SAMPLES = 12
 CHUNK = 40
 SECONDS = 30
@@ -190,9 +190,9 @@ def shape_depends(samples: list[Sample]) -> bool:
 def measured(subject: Any) -> dict[str, Any]:
     is_op = hasattr(subject, "sample_inputs")
     samples = samples_of_op(subject) if is_op else samples_of_module(subject)
-    record: dict[str, Any] = {"name": name_of(subject), "method": "", "data_shape": ""}
+    record: dict[str, Any] = {"name": name_of(subject), "data_shape": ""}
+    record["method"] = "yes" if is_method(record["name"]) else "no"
     if is_op:
-        record["method"] = "yes" if is_method(record["name"]) else "no"
         record["data_shape"] = "yes" if shape_depends(samples) else "no"
     for sample in samples:
         try:

@@ -52,6 +52,8 @@ OBJECTS = [
     d.instance(B),
     d.record(A, (("x", d.INT),)),
     d.record(A, (("x", d.tensor()), ("y", d.NONE))),
+    d.record(A, (("z", d.INT), ("y", d.NONE))),
+    d.record(A, (("y", d.NONE), ("a", d.INT))),
     d.module("torch.nn.Linear"),
     d.module("torch.nn.ModuleList", d.sequence("list", None, d.instance(A))),
     d.module("torch.nn.ModuleList", d.sequence("list", None, d.instance(B))),
@@ -216,6 +218,31 @@ def test_a_join_with_a_host_value_is_no_sure_tensor() -> None:
     assert d.tensor_of(sure) is not None
     for value in (d.STR, d.instance(A), F, d.sequence("list", ())):
         assert not d.surely_tensor(d.join(d.tensor(), value))
+
+
+def test_none_beside_a_tensor_is_a_tensor_that_may_be_none() -> None:
+    assert d.join(d.tensor(), d.NONE) is d.tensor(optional=True)
+    assert d.join(d.INT, d.NONE) is not d.INT
+
+
+def test_what_may_be_too_much_is_unknown() -> None:
+    apart = [F, G, d.cls(A), d.instance(A), d.instance(B), d.role("optimizer"), d.namespace("torch.nn"), d.STR]
+    assert d.union([]) is d.UNKNOWN
+    assert d.union(apart) is d.UNKNOWN
+    few = apart[: d.MAX_UNION]
+    assert len(d.alternatives(d.union(few))) == len(few)
+    assert d.union([*few, d.NONE]) is not d.UNKNOWN
+
+
+def test_a_loader_of_one_kind_or_another_is_of_neither_but_a_boundary_is_no_lack() -> None:
+    plain, other, boundary = (d.role("loader", None, detail) for detail in ("plain", "other", "boundary"))
+    assert d.join(plain, other) is d.role("loader")
+    assert d.join(plain, boundary) is d.join(d.role("loader"), boundary) is boundary
+
+
+def test_of_two_loops_the_first_one_is_told() -> None:
+    one, other = d.tensor(varies=LOOP), d.tensor(varies=OTHER_LOOP)
+    assert d.join(one, other) is d.join(other, one) is one
 
 
 def test_values_are_interned() -> None:
