@@ -12,6 +12,7 @@ Shapes are compared on the CPU, with the data replaced. Children of forty ops ea
 
 from __future__ import annotations
 
+import copy
 import csv
 import json
 import os
@@ -34,7 +35,6 @@ COLUMNS = (
     "backward_reads",
     "backward_fallback",
 )
-"""``data_shape`` is empty for a module."""
 SAMPLES = 12
 CHUNK = 40
 SECONDS = 30
@@ -66,6 +66,8 @@ class Sample:
     kwargs: dict[str, Any]
     call: Callable[..., Any]
     grad: bool
+    on_cpu: Callable[..., Any]
+    """The same for arguments of the CPU."""
 
 
 def samples_of_op(op: Any) -> list[Sample]:
@@ -76,7 +78,7 @@ def samples_of_op(op: Any) -> list[Sample]:
     grad = bool(op.supports_autograd) and dtype in (torch.float32, torch.complex64)
     torch.manual_seed(0)
     full = [one for one in op.sample_inputs("cpu", dtype, requires_grad=grad) if filled(one.input)]
-    return spread([Sample(one.input, one.args, dict(one.kwargs), op.op, grad) for one in full])
+    return spread([Sample(one.input, one.args, dict(one.kwargs), op.op, grad, op.op) for one in full])
 
 
 def samples_of_module(info: Any) -> list[Sample]:
@@ -91,8 +93,8 @@ def samples_of_module(info: Any) -> list[Sample]:
             if one.forward_input is None:
                 continue
             made = info.module_cls(*one.constructor_input.args, **one.constructor_input.kwargs).train(training)
-            module, (first, *rest) = made.to(torch_xla.device()), one.forward_input.args
-            found.append(Sample(first, tuple(rest), dict(one.forward_input.kwargs), module, True))
+            module, (first, *rest) = copy.deepcopy(made).to(torch_xla.device()), one.forward_input.args
+            found.append(Sample(first, tuple(rest), dict(one.forward_input.kwargs), module, True, made))
     return spread(found)
 
 
@@ -179,7 +181,7 @@ def shape_depends(samples: list[Sample]) -> bool:
         for change in (torch.clone, *changes):
             first, args, kwargs = mapped(sample, changed(change))
             try:
-                shapes.add(tuple(tuple(one.shape) for one in tensors(sample.call(first, *args, **kwargs))))
+                shapes.add(tuple(tuple(one.shape) for one in tensors(sample.on_cpu(first, *args, **kwargs))))
             except Exception:  # data that an op refuses tell nothing of its shape
                 continue
         if len(shapes) > 1:
@@ -188,12 +190,10 @@ def shape_depends(samples: list[Sample]) -> bool:
 
 
 def measured(subject: Any) -> dict[str, Any]:
-    is_op = hasattr(subject, "sample_inputs")
-    samples = samples_of_op(subject) if is_op else samples_of_module(subject)
-    record: dict[str, Any] = {"name": name_of(subject), "data_shape": ""}
+    samples = samples_of_op(subject) if hasattr(subject, "sample_inputs") else samples_of_module(subject)
+    record: dict[str, Any] = {"name": name_of(subject)}
     record["method"] = "yes" if is_method(record["name"]) else "no"
-    if is_op:
-        record["data_shape"] = "yes" if shape_depends(samples) else "no"
+    record["data_shape"] = "yes" if shape_depends(samples) else "no"
     for sample in samples:
         try:
             for phase, fallback, read in costs(sample):

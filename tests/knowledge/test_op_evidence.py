@@ -60,7 +60,9 @@ def differences(row: OpRow, other: Evidence) -> list[str]:
     plain = row.name.rpartition(".")[0] in ("torch", "torch.Tensor")
     if other.method and (row.method > (other.method == "yes") or (plain and row.method != (other.method == "yes"))):
         told.append(f"method: {other.method}")
-    if other.data_shape and row.data_shape != (other.data_shape == "yes"):
+    if not other.backward_reads and other.reads and row.backward_costs != "never":
+        told.append("backward: it has none")
+    if row.data_shape != (other.data_shape == "yes"):
         told.append(f"data_shape: {other.data_shape}")
     return [text for text in told if (row.name, text.partition(":")[0]) not in EXPLAINED]
 

@@ -52,6 +52,8 @@ def result_of(name: str, base: d.Tensor, arguments: list[d.Value], keywords: dic
     if shape == "binary" or (shape == "reduce-pair" and arguments and d.tensor_of(arguments[0]) is not None):
         other = d.tensor_of(arguments[0]) if arguments else None
         return combined(base, other, dtype, False, arguments[0] if arguments and other is None else None)
+    if shape == "reduce-last-pair":
+        return reduced(name, base, arguments or [d.constant(-1)], keywords, dtype, True)
     if shape in ("reduce", "reduce-pair"):
         return reduced(name, base, arguments, keywords, dtype, shape == "reduce-pair")
     if shape == "matmul":
@@ -94,7 +96,7 @@ def reduced(
     dtype: str | None,
     pair: bool,
 ) -> d.Value:
-    position = 1 if name in ("norm", "std", "var", "quantile", "nanquantile", "logsumexp_") and name == "norm" else 0
+    position = 1 if name in ("norm", "quantile", "nanquantile") else 0
     dim = keywords.get("dim", keywords.get("axis"))
     if dim is None and len(arguments) > position:
         dim = arguments[position]
