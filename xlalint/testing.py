@@ -12,6 +12,7 @@ import msgspec
 
 from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.events import Event, Facts
+from xlalint.facts.values import Value
 from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Diagnostic
 from xlalint.findings.settings import defaults
@@ -80,10 +81,15 @@ def revealed(files: Mapping[str, str]) -> dict[tuple[str, int], str]:
     A context in which nothing is known of ``x`` counts only where there is no other. Raises ``ValueError`` for a
     text that can't be parsed.
     """
-    domain = importlib.import_module("xlalint.facts.domain")
     show = importlib.import_module("xlalint.facts.printing").show
+    return {place: show(value) for place, value in revealed_values(files).items()}
+
+
+def revealed_values(files: Mapping[str, str]) -> dict[tuple[str, int], Value]:
+    """What ``reveal(x)`` prints, as the value itself."""
+    domain = importlib.import_module("xlalint.facts.domain")
     part_of = importlib.import_module("xlalint.facts.evaluation").Part
-    seen: dict[tuple[str, int], list[object]] = {}
+    seen: dict[tuple[str, int], list[Value]] = {}
     with tempfile.TemporaryDirectory() as folder:
         sources = {source.path: source for source in laid_out(files, folder)}
         part = part_of(sources, sources, Assumptions())
@@ -93,8 +99,8 @@ def revealed(files: Mapping[str, str]) -> dict[tuple[str, int], str]:
         if part.failed:
             raise ValueError("; ".join(part.failed.values()))
         return {
-            (os.path.relpath(path, folder).replace(os.sep, "/"), line): show(
-                domain.joins([value for value in values if value is not domain.UNKNOWN])
+            (os.path.relpath(path, folder).replace(os.sep, "/"), line): domain.joins(
+                [value for value in values if value is not domain.UNKNOWN]
             )
             for (path, line), values in seen.items()
         }

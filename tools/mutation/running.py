@@ -26,6 +26,13 @@ TESTS = (
     "tests/findings",
     "tests/properties",
 )
+FIRST = {
+    "ops": ("tests/knowledge/test_op_evidence.py", "tests/knowledge/test_ops.py"),
+    "guards": ("tests/knowledge/test_guards.py",),
+    "lattice": ("tests/facts/test_domain.py",),
+    "other tables": ("tests/knowledge",),
+}
+"""Tests that are likeliest to fail, by kind of mutant: they are tried alone before all others."""
 PASSED_OVER = ("--deselect=tests/facts/test_order.py", "--deselect=tests/knowledge/test_ops.py::test_loading_the_table")
 """What starts processes of its own, and so tests what is installed."""
 PRELOADED = (
@@ -98,7 +105,7 @@ def verdicts(root: Path, mutants: Sequence[Mutant], jobs: int) -> Iterator[Verdi
     with tempfile.TemporaryDirectory() as scratch:
         trees = [Tree(root, Path(scratch, str(number))) for number in range(jobs)]
         for tree in trees:
-            _, status = os.waitpid(forked(tree, compiling=True), 0)
+            _, status = os.waitpid(forked(tree, (TESTS,), compiling=True), 0)
             if status:
                 raise Broken(output(tree)[-3000:])
         yield from shared_out(trees, list(mutants))
@@ -113,7 +120,8 @@ def shared_out(trees: list[Tree], waiting: list[Mutant]) -> Iterator[Verdict]:
             while waiting and idle:
                 tree, mutant = idle.pop(), waiting.pop()
                 tree.put(mutant)
-                running[forked(tree)] = (tree, mutant)
+                first = FIRST.get(mutant.kind)
+                running[forked(tree, (first, TESTS) if first else (TESTS,))] = (tree, mutant)
             pid, status = os.wait()
             tree, mutant = running.pop(pid)
             tree.restore()
@@ -136,19 +144,19 @@ def output(tree: Tree) -> str:
     return (tree.folder / "output.txt").read_text(encoding="utf-8", errors="replace")
 
 
-def forked(tree: Tree, compiling: bool = False) -> int:
-    """A child that runs the tests in the tree; it ends with their exit code."""
+def forked(tree: Tree, stages: Sequence[Sequence[str]], compiling: bool = False) -> int:
+    """A child that runs the tests in the tree, each stage after the one before; it ends with the first bad code."""
     sys.stdout.flush()
     pid = os.fork()
     if pid == 0:
         try:
-            inside(tree, compiling)
+            inside(tree, stages, compiling)
         finally:
             os._exit(99)
     return pid
 
 
-def inside(tree: Tree, compiling: bool) -> None:
+def inside(tree: Tree, stages: Sequence[Sequence[str]], compiling: bool) -> None:
     signal.alarm(SECONDS)
     file = os.open(tree.folder / "output.txt", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(file, 1)
@@ -159,6 +167,9 @@ def inside(tree: Tree, compiling: bool) -> None:
         del sys.modules[name]
     sys.path.insert(0, str(tree.folder))
     run: Callable[[list[str]], int] = importlib.import_module("pytest").main
-    there = [test for test in TESTS if (tree.folder / test).exists()]
-    options = ["-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", *PASSED_OVER]
-    os._exit(int(run([*options, f"--rootdir={tree.folder}", *there])))
+    options = ["-x", "-q", "--tb=no", "-p", "no:cacheprovider", *PASSED_OVER, f"--rootdir={tree.folder}"]
+    for tests in stages:
+        code = int(run([*options, *(test for test in tests if (tree.folder / test).exists())]))
+        if code:
+            os._exit(code)
+    os._exit(0)

@@ -425,6 +425,8 @@ def at_most(value: Value, certainty: int) -> Value:
     written for results whose parts are of several kinds."""
     if type(value) is Tensor:
         return value.but(certainty=min(value.certainty, certainty))
+    if type(value) is Union:
+        return union([at_most(part, certainty) for part in value.alternatives])
     if type(value) is Sequence and value.elements is not None:
         return sequence(value.kind, [at_most(part, certainty) for part in value.elements])
     if type(value) is Sequence:

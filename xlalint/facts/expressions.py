@@ -107,8 +107,12 @@ def evaluate_unary(frame: Frame, node: ir.Unary) -> d.Value:
     if type(value) is d.Tensor:
         frame.pending()
         return value.but(optional=False)
-    if node.operator == "neg" and type(value) is d.Host and value.type in ("int", "float"):
-        return d.constant(-value.constant) if value.known else value
+    return d.union([negated(part) for part in d.alternatives(value)]) if node.operator == "neg" else value
+
+
+def negated(value: d.Value) -> d.Value:
+    if type(value) is d.Host and value.type in ("int", "float") and value.known:
+        return d.constant(-value.constant)
     return value
 
 
