@@ -48,7 +48,9 @@ def dotted(name: str) -> str:
     found: Any = torch
     for part in name.split("."):
         found = getattr(found, part, None)
-    return f"torch.{name}" if found is not None else f"torch.Tensor.{name}"
+    if found is not None:
+        return f"torch.{name}"
+    return f"torch.Tensor.{name}" if hasattr(torch.Tensor, name) else f"torch.Tensor.{name}_"
 
 
 def spread(samples: list[Any]) -> list[Any]:
