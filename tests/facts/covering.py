@@ -21,7 +21,8 @@ def covers(more: d.Value | None, less: d.Value | None) -> bool:
         return less.kind == "tuple" and all(covers(d.INT, part) for part in less.elements or ())
     if isinstance(more, d.Instance) and isinstance(less, d.Record):
         return more.ir is less.ir
-    if type(more) is not type(less):
+    # None stays apart from other host values.
+    if type(more) is not type(less) or less is d.NONE:
         return False
     return covers_other(more, less)
 

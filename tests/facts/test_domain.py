@@ -54,6 +54,8 @@ OBJECTS = [
     d.record(A, (("x", d.INT),)),
     d.record(A, (("x", d.tensor()), ("y", d.NONE))),
     d.record(A, (("z", d.INT), ("y", d.NONE))),
+    d.record(A, (("z", d.INT),)),
+    d.record(A, (("y", d.NONE), ("x", d.tensor()))),
     d.record(A, (("y", d.NONE), ("a", d.INT))),
     d.module("torch.nn.Linear"),
     d.module("torch.nn.ModuleList", d.sequence("list", None, d.instance(A))),
@@ -108,6 +110,20 @@ def test_a_join_knows_no_more_than_what_it_joins() -> None:
     """By an order that is written down here, part by part: a join that keeps what one side alone knows is wrong."""
     broken = [(a, b) for a, b in itertools.product(VALUES, VALUES) if not covers(d.join(a, b), a)]
     assert not broken, "; ".join(f"{texts([a, b])} give {show(d.join(a, b))}" for a, b in broken[:5])
+
+
+def test_a_join_forgets_nothing_that_both_know() -> None:
+    """What already says less than the other is the join."""
+    pairs = itertools.product(VALUES, [*VALUES, *(d.join(a, b) for a, b in itertools.combinations(VALUES, 2))])
+    broken = [(a, b) for a, b in pairs if covers(b, a) and not covers(b, d.join(a, b))]
+    assert not broken, f"{len(broken)}: " + "; ".join(
+        f"{texts([a, b])} give {show(d.join(a, b))}" for a, b in broken[:8]
+    )
+
+
+def test_the_join_of_nothing_is_unknown() -> None:
+    assert d.joins([]) is d.UNKNOWN
+    assert d.joins([d.INT]) is d.INT
 
 
 def test_the_order_is_one() -> None:

@@ -24,6 +24,7 @@ EXPLAINED = {
         "torch.searchsorted",
         "forward",
     ): "the second measurement also looks for a number; that falls back by another name",
+    ("torch.nn.functional.upsample", "backward"): "one sample, and each mode has a backward of its own",
     ("torch.logcumsumexp", "backward"): "of a scalar the backward is free, and only one of the two has such a sample",
 }
 
@@ -57,6 +58,8 @@ def differences(row: OpRow, other: Evidence) -> list[str]:
         *phase("backward", row.backward_reads, row.backward_condition, row.backward_fallback, *backward(other)),
     ]
     # Of `torch.linalg.norm` and the like tensors may have one of the same name, which is another op.
+    if row.method and row.name.startswith("torch.masked."):
+        told.append("method: a function of masks, and no method")
     plain = row.name.rpartition(".")[0] in ("torch", "torch.Tensor")
     if other.method and (row.method > (other.method == "yes") or (plain and row.method != (other.method == "yes"))):
         told.append(f"method: {other.method}")
