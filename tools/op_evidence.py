@@ -83,70 +83,7 @@ def samples_of_op(op: Any) -> list[Sample]:
     return spread([Sample(one.input, one.args, dict(one.kwargs), op.op, grad, op.op) for one in full])
 
 
-EXTRAS = """\
-torch.Tensor.bernoulli_     x.clone().bernoulli_(0.5)
-torch.Tensor.copy_          x.clone().copy_(y)
-torch.Tensor.detach         x.detach()
-torch.Tensor.erfinv_        x.clone().erfinv_()
-torch.Tensor.fill_diagonal_ x.clone().fill_diagonal_(0.5)
-torch.Tensor.index_fill_    x.clone().index_fill_(0, k, 0.5)
-torch.Tensor.is_nonzero     x[0, 0].is_nonzero()
-torch.Tensor.masked_fill_   x.clone().masked_fill_(b, 0.5)
-torch.Tensor.normal_        x.clone().normal_()
-torch.Tensor.random_        x.clone().random_()
-torch.Tensor.tolist         x.tolist()
-torch.Tensor.type_as        x.type_as(y)
-torch.bartlett_window       torch.bartlett_window(8, device=device)
-torch.blackman_window       torch.blackman_window(8, device=device)
-torch.hamming_window        torch.hamming_window(8, device=device)
-torch.hann_window           torch.hann_window(8, device=device)
-torch.kaiser_window         torch.kaiser_window(8, device=device)
-torch.binomial              torch.binomial(x * 4, y)
-torch.chain_matmul          torch.chain_matmul(x, y, x)
-torch.is_nonzero            torch.is_nonzero(x[0, 0])
-torch.nuclear_norm          torch.nuclear_norm(x)
-torch.poisson               torch.poisson(x)
-torch.rand                  torch.rand(4, device=device)
-torch.randperm              torch.randperm(4, device=device)
-torch.range                 torch.range(0, 4, device=device)
-torch.slogdet               torch.slogdet(x)
-torch.vander                torch.vander(x[0])
-torch.nn.AlphaDropout       torch.nn.AlphaDropout()(x)
-torch.nn.CosineSimilarity   torch.nn.CosineSimilarity()(x, y)
-torch.nn.Dropout            torch.nn.Dropout()(x)
-torch.nn.Dropout1d          torch.nn.Dropout1d()(x)
-torch.nn.Dropout2d          torch.nn.Dropout2d()(i)
-torch.nn.Dropout3d          torch.nn.Dropout3d()(i[None])
-torch.nn.Flatten            torch.nn.Flatten()(i)
-torch.nn.Fold               torch.nn.Fold((4, 4), (2, 2))(x.expand(1, 4, 4).repeat(1, 1, 3)[..., :9])
-torch.nn.Hardsigmoid        torch.nn.Hardsigmoid()(x)
-torch.nn.Identity           torch.nn.Identity()(x)
-torch.nn.Linear             torch.nn.Linear(4, 3).to(device)(x)
-torch.nn.LocalResponseNorm  torch.nn.LocalResponseNorm(2)(i)
-torch.nn.PairwiseDistance   torch.nn.PairwiseDistance()(x, y)
-torch.nn.PixelShuffle       torch.nn.PixelShuffle(2)(i)
-torch.nn.PixelUnshuffle     torch.nn.PixelUnshuffle(2)(i)
-torch.nn.RReLU              torch.nn.RReLU()(x)
-torch.nn.TripletMarginLoss  torch.nn.TripletMarginLoss()(x, y, x * y)
-torch.nn.Unfold             torch.nn.Unfold((2, 2))(i)
-torch.nn.Upsample           torch.nn.Upsample(scale_factor=2)(i)
-torch.nn.UpsamplingBilinear2d torch.nn.UpsamplingBilinear2d(scale_factor=2)(i)
-torch.nn.UpsamplingNearest2d torch.nn.UpsamplingNearest2d(scale_factor=2)(i)
-torch.nn.functional.fold    F.fold(x.expand(1, 4, 4).repeat(1, 1, 3)[..., :9], (4, 4), (2, 2))
-torch.nn.functional.affine_grid F.affine_grid(x[None, :2, :3], (1, 1, 4, 4))
-torch.nn.functional.gumbel_softmax F.gumbel_softmax(x)
-torch.nn.functional.hardtanh_ F.hardtanh_(x.clone())
-torch.nn.functional.lp_pool2d F.lp_pool2d(i, 2.0, 2)
-torch.nn.functional.nll_loss F.nll_loss(x, k)
-torch.nn.functional.upsample F.upsample(i, scale_factor=2)
-torch.nn.init.kaiming_uniform_ torch.nn.init.kaiming_uniform_(x.detach())
-torch.nn.init.normal_       torch.nn.init.normal_(x.detach())
-torch.nn.init.orthogonal_   torch.nn.init.orthogonal_(x.detach())
-torch.nn.init.trunc_normal_ torch.nn.init.trunc_normal_(x.detach())
-torch.nn.init.xavier_uniform_ torch.nn.init.xavier_uniform_(x.detach())
-torch.nn.utils.parameters_to_vector torch.nn.utils.parameters_to_vector([x, y])
-torch.nn.utils.rnn.pad_sequence torch.nn.utils.rnn.pad_sequence([x, y])
-"""
+EXTRAS = OUTPUT.with_name("op_extras.txt")
 """Ops that torch's databases lack, with a call of each. Of these one sample is all there is."""
 
 
@@ -159,7 +96,7 @@ class Extra:
 
 
 def extras() -> list[Extra]:
-    return [Extra(*line.split(None, 1)) for line in EXTRAS.splitlines()]
+    return [Extra(*line.split(None, 1)) for line in EXTRAS.read_text("utf-8").splitlines()]
 
 
 def samples_of_extra(extra: Extra) -> list[Sample]:

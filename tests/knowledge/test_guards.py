@@ -19,7 +19,7 @@ FOR_THE_DEVICE = """
     is_xla_available() | is_xla_tensor(x) | torch_xla._XLAC._xla_get_default_device() | xm.is_xla_tensor(x)
     xla._XLA_AVAILABLE | _XLA_AVAILABLE | _XLA_GREATER_EQUAL_2_1 | _XLA_GREATER_EQUAL_2_5 | XLA_AVAILABLE | has_xla
     x.is_xla | self.args.tpu | self.args.is_tpu | self.args.use_tpu | self.args.use_xla | self.args.on_tpu
-    x.device.type == "xla" | self.state.distributed_type == DistributedType.XLA
+    self.args.device.type == "xla" | self.state.distributed_type == DistributedType.XLA
     self.state.distributed_type == DistributedType.TPU
 """
 FOR_ANOTHER_DEVICE = """
@@ -36,9 +36,12 @@ FOR_ANOTHER_DEVICE = """
     is_flash_linear_attention_available() | is_mamba_ssm_available() | is_mamba_2_ssm_available()
     is_causal_conv1d_available() | is_xformers_available() | is_sagemaker_mp_enabled() | is_fp8_available()
     x.is_cuda | x.is_cpu | x.is_mps | x.is_xpu | x.is_meta | x.is_mkldnn | x.is_sparse | x.is_quantized | x.is_nested
-    x.device.type == "cuda" | x.device.type == "cpu" | x.device.type == "mps" | x.device.type == "xpu"
-    x.device.type == "npu" | x.device.type == "hpu" | x.device.type == "mlu" | x.device.type == "musa"
-    x.device.type == "meta" | x.device.type == "hip" | x.device.type == "privateuseone" | x.device.type == "tpu"
+    self.args.device.type == "cuda" | self.args.device.type == "cpu"
+    self.args.device.type == "mps" | self.args.device.type == "xpu"
+    self.args.device.type == "npu" | self.args.device.type == "hpu"
+    self.args.device.type == "mlu" | self.args.device.type == "musa"
+    self.args.device.type == "meta" | self.args.device.type == "hip"
+    self.args.device.type == "privateuseone" | self.args.device.type == "tpu"
     self.state.distributed_type == DistributedType.MULTI_GPU | self.state.distributed_type == DistributedType.DEEPSPEED
     self.state.distributed_type == DistributedType.MEGATRON_LM | x.dtype == torch.float16
 """
@@ -50,7 +53,7 @@ FOR_A_TRACER = """
     _is_tracing() | is_jit_tracing() | is_fx_tracing() | is_compiling() | is_torchdynamo_compiling()
     is_torchdynamo_exporting() | is_exporting() | is_in_onnx_export() | is_onnx_exporting() | is_exportable()
     is_scriptable() | is_no_jit() | is_torch_fx_proxy(x)
-    isinstance(x, torch.fx.Proxy) | isinstance(self.child, torch.jit.ScriptModule)
+    isinstance(self.child, torch.fx.Proxy) | isinstance(self.child, torch.jit.ScriptModule)
     isinstance(x, torch._subclasses.FakeTensor) | isinstance(x, torch.distributed.tensor.DTensor)
     | isinstance(self.mode, torch.utils._python_dispatch.TorchDispatchMode)
 """
