@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from running import Outcome, Xlalint
+from commands import Outcome, Xlalint
 
 from xlalint.cli import main
 

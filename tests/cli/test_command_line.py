@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from running import Xlalint
+from commands import Xlalint
 
 from xlalint.findings.configuration import load
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from running import Xlalint
+from commands import Xlalint
 
 PROGRAM = """\
 import torch_xla

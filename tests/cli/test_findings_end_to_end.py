@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from running import Xlalint
+from commands import Xlalint
 
 PROGRAM = """\
 import torch

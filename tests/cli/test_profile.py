@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from running import Xlalint
+from commands import Xlalint
 
 from xlalint.knowledge.ops import OpRow, load_ops
 

@@ -16,8 +16,8 @@ from xlalint.facts.annotations import annotated
 from xlalint.facts.answers import Answer, Memo, answer_of
 from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.attributes import CALL_DEPTH_FOR_ATTRIBUTES, ONLY_CONSTANTS, Attributes
-from xlalint.facts.entries import inherited_entries
 from xlalint.facts.compiled import note_decorated
+from xlalint.facts.entries import inherited_entries
 from xlalint.facts.expressions import EXPRESSIONS
 from xlalint.facts.frame import CLEAN, Depth, Environment, Frame
 from xlalint.facts.given import is_given_no_data
