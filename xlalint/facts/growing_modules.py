@@ -32,14 +32,17 @@ def check_added(frame: Frame, module: d.Module, name: str, node: ir.Call) -> Non
 
 
 def emit(frame: Frame, subject: str, node: ir.Call) -> None:
+    """In a function without a loop, what it was given may grow: whether a loop of steps calls it is seen later."""
     loop = frame.loop_key()
-    if loop is not None and not made_in_loop(frame, node.function, loop):
+    bound = bound_at(frame, node.function)
+    grows = frame.function.name != "__init__" and not bound if loop is None else not bound or bound < loop[2]
+    if grows:
         frame.emit(Effect.GROWING_MODULE, node.at, d.NONE, subject, None, varies=loop)
 
 
-def made_in_loop(frame: Frame, node: ir.Expr, loop: d.LoopKey) -> bool:
-    """Whether each iteration has a module of its own."""
+def bound_at(frame: Frame, node: ir.Expr) -> int:
+    """The line on which this function bound the name of what grows; 0 where it was given."""
     while isinstance(node, (ir.Attribute, ir.Subscript, ir.Call)):
         node = node.function if isinstance(node, ir.Call) else node.value
     bound = frame.origins.get(node.name, 0) if type(node) is ir.Name else 0
-    return bound != 0 and ir.unpack(bound)[0] >= loop[2]
+    return ir.unpack(bound)[0] if bound else 0

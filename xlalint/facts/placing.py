@@ -190,6 +190,8 @@ class Placing:
     def is_carried(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> bool:
         """Whether the loop that makes a number or a tensor change is a step loop."""
         if raw.varies is None:
+            if raw.effect is Effect.GROWING_MODULE:
+                return pace.heat >= Heat.STEP and pace.loop is not None
             return raw.effect is Effect.GROWING and pace.heat >= Heat.STEP and not function.name.startswith("__")
         if not self.is_step_loop(raw.varies):
             return False
