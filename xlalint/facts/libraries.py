@@ -403,8 +403,8 @@ def known_function(
         return d.module("torch.nn.Embedding")
     if name in ("_from_config", "from_pretrained", "from_config") and type(callee.receiver) is d.Class:
         return frame.engine.instance_of(callee.receiver.ir)
-    if name == "prepare_data_loader" and arguments:
-        return training.on_device(arguments[0])
+    if name == "prepare_data_loader":
+        frame.sign("makes-device-loader", node.at)
     if name == "progress_bar":
         return arguments[0] if arguments else next(iter(keywords.values()), d.UNKNOWN)
     if name == "register_modules" and type(callee.receiver) in (d.Instance, d.Record):
