@@ -77,7 +77,7 @@ def report(found: Sequence[Verdict], seed: int) -> str:
         "| --- | --- | --- | --- |",
         *(row(kind, [one for one in found if one.mutant.kind == kind]) for kind in SHARES),
         row(f"together, target {TARGET}", [one for one in found if one.mutant.kind in SHARES]),
-        *(row(f"besides: {kind}", [one for one in found if one.mutant.kind == kind]) for kind in BESIDE),
+        *(row(f"besides: {kind}", of) for kind in BESIDE if (of := [one for one in found if one.mutant.kind == kind])),
         "",
         "## Survivors",
         "",
