@@ -20,44 +20,20 @@ import importlib.metadata
 import json
 import os
 import random
-import re
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from listing import TRACKED, Entry, differences, pinned, read, written
 from running import Failed, executable, run
 
-REQUIREMENTS = Path(__file__).with_name("corpus-requirements.txt")
-TRACKED = Path(__file__).with_name("corpus.txt")
 AROUND = 4
 """Lines of code shown above and below a finding."""
-HEAD = "# Written by `python benchmarks/corpus.py --write`: what is found in the packages of corpus-requirements.txt."
-
-
-@dataclass(frozen=True, order=True)
-class Entry:
-    """One finding. ``path`` is relative to the site folder; path and fingerprint are what it is known by."""
-
-    path: str
-    line: int
-    code: str
-    certainty: str
-    fingerprint: str
-    message: str = field(default="", compare=False)
-    why: tuple[str, ...] = field(default=(), compare=False)
-
-    @property
-    def key(self) -> tuple[str, str]:
-        return self.path, self.fingerprint
-
-    @property
-    def text(self) -> str:
-        return f"{self.code} {self.path}:{self.line} ({self.certainty})"
 
 
 @dataclass(frozen=True)
@@ -71,10 +47,6 @@ class Package:
 
 class Absent(Exception):
     """A package that can't be compared. The message says why."""
-
-
-def pinned(path: Path = REQUIREMENTS) -> dict[str, str]:
-    return dict(re.findall(r"^([\w.-]+)==(\S+)$", path.read_text(encoding="utf-8"), re.MULTILINE))
 
 
 def packages(versions: Mapping[str, str], site: Path) -> Iterator[Package]:
@@ -120,47 +92,6 @@ def entry(row: Mapping[str, Any]) -> Entry:
     why = tuple(f"{reason['path']}:{reason['line']} {reason['text']}" for reason in row["why"])
     of_it = (row["path"], row["line"], row["code"], row["certainty"], row["fingerprint"], row["message"])
     return Entry(*of_it, why)
-
-
-def written(entries: Mapping[str, Sequence[Entry]], versions: Mapping[str, str]) -> str:
-    lines = [HEAD]
-    for name in sorted(entries):
-        lines.append(f"== {name} {versions[name]}, {len(entries[name])} findings")
-        path = ""
-        for one in sorted(entries[name]):
-            if one.path != path:
-                path = one.path
-                lines.append(path)
-            lines.append(f" {one.code} {one.certainty[0]} {one.line} {one.fingerprint}")
-    return "\n".join(lines) + "\n"
-
-
-def read(text: str) -> dict[str, list[Entry]]:
-    """What ``written`` wrote, by package."""
-    certainties = {word[0]: word for word in ("certain", "likely", "possible")}
-    found: dict[str, list[Entry]] = {}
-    name = path = ""
-    for line in text.splitlines():
-        if line.startswith("== "):
-            name = line.split()[1]
-            found[name] = []
-        elif line.startswith(" "):
-            code, letter, number, print_of_it = line.split()
-            found[name].append(Entry(path, int(number), code, certainties[letter], print_of_it))
-        elif not line.startswith("#"):
-            path = line
-    return found
-
-
-def differences(before: Iterable[Entry], after: Iterable[Entry]) -> Iterator[str]:
-    old, new = ({one.key: one for one in entries} for entries in (before, after))
-    for key in sorted({*old, *new}, key=lambda key: ((new.get(key) or old[key]), key)):
-        if key not in old:
-            yield f"new   {new[key].text}: {new[key].message}"
-        elif key not in new:
-            yield f"gone  {old[key].text}"
-        elif old[key].certainty != new[key].certainty:
-            yield f"other {new[key].text}, was {old[key].certainty}"
 
 
 def framed(one: Entry, site: Path) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from corpus import TRACKED, Entry, differences, pinned, read, written
+from listing import TRACKED, Entry, differences, pinned, read, written
 
 OLD = Entry("timm/a.py", 3, "XLA101", "certain", "0" * 16)
 SAME = Entry("timm/a.py", 9, "XLA201", "likely", "1" * 16)

@@ -27,7 +27,7 @@ TESTS = (
 )
 FIRST = {
     "ops": ("tests/knowledge/test_op_evidence.py",),
-    "guards": ("tests/knowledge/test_guards.py",),
+    "guards": ("tests/knowledge/test_known_guards.py",),
     "lattice": ("tests/facts/test_domain.py",),
     "other tables": ("tests/knowledge",),
 }
