@@ -1,4 +1,4 @@
-"""The benchmarks are scripts that import each other. Their folder comes last: other tests have modules of such names."""
+"""The benchmarks import each other. Their folder comes last: other tests have modules of the same names."""
 
 import sys
 from pathlib import Path
