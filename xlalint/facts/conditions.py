@@ -10,7 +10,7 @@ from xlalint.facts.narrowing import narrow
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
 
-__all__ = ["evaluate_boolean", "evaluate_compare", "narrow", "test"]
+__all__ = ["MOST_GUARDS", "evaluate_boolean", "evaluate_compare", "narrow", "test"]
 
 MOST_GUARDS = 100
 """Conditions that an event is said to stand behind."""

@@ -129,7 +129,11 @@ def evaluate_conditional(frame: Frame, node: ir.Conditional) -> d.Value:
         return value
     frame.environment = dict(before)
     conditions.narrow(frame, node.test, True)
+    guards = frame.guards
+    if len(guards) < conditions.MOST_GUARDS:
+        frame.guards = (*guards, getattr(node.test, "at", 0))
     yes = frame.evaluate(node.body)
+    frame.guards = guards
     frame.environment = dict(before)
     conditions.narrow(frame, node.test, False)
     no = frame.evaluate(node.orelse)

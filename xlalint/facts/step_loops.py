@@ -222,6 +222,9 @@ class StepLoops:
         region = function.regions[loop]
         if region.over in WITHIN_A_STEP:
             return ""
+        if function.is_module and function.name == "forward":
+            # What trains in there, such as a codebook, does so in each layer: the step is around it.
+            return ""
         if region.over == "settings":
             # A program is run with one setting after the other, each as a whole.
             return "epoch" if holds or own else ""
