@@ -60,6 +60,7 @@ class Effect(Enum):
     GRAD_SCALER = "grad-scaler"
     DISTRIBUTION_CHECK = "distribution-check"
     COLLECTIVE = "collective"
+    MASK_ASKED = "mask-asked"
     OPTIMIZER_READ = "optimizer-read"
     HOST_GENERATOR = "host-generator"
     MODEL_TO_HOST = "model-to-host"

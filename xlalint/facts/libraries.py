@@ -14,6 +14,7 @@ from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import longest_of
 from xlalint.facts.library_costs import check_call
+from xlalint.facts.made_models import made_model
 from xlalint.facts.metrics import call_metric, make_metric
 from xlalint.facts.process_environment import check_set
 from xlalint.facts.profiling import note_profiler
@@ -205,7 +206,7 @@ def call_framework(
     if "Tokenizer" in name or "Processor" in name or "FeatureExtractor" in name:
         return d.role("tokenizer")
     if last in MODEL_MAKERS or name.startswith(("torchvision.models.", "timm.create", "segmentation_models_pytorch.")):
-        return d.module("?")
+        return made_model(name, arguments, keywords)
     if last == "get_logger":
         return d.role("logger")
     if last.startswith("DataCollator"):

@@ -17,12 +17,14 @@ WITHIN = "in "
 
 
 def check_call(frame: Frame, name: str, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call) -> None:
-    """Note the cost of the first row that holds for a call of ``name``."""
+    """Note the cost of the first row that holds for a call of ``name`` and has what it works on."""
     for row in costly_calls().get(name, ()):
         if not holds(row, arguments, keywords) or not row.unless.isdisjoint(frame.engine.program.called):
             continue
         known = operand(row, arguments, keywords)
-        if row.effect != FREE and known is not None and not (row.chosen and is_chosen(frame.function.body, node.at)):
+        if known is None:
+            continue
+        if row.effect != FREE and not (row.chosen and is_chosen(frame.function.body, node.at)):
             shown = node.arguments[0] if row.operand and node.arguments else None
             frame.emit(Effect(row.effect), node.at, known, name, shown, detail=row.detail, form=row.fix)
         return
@@ -57,6 +59,9 @@ def encloses(outer: int, inner: int) -> bool:
     return start <= ir.unpack(inner)[:2] and ir.unpack(inner)[2:] <= end
 
 
+HANDED_ON = "**"
+
+
 def passed(row: CostlyCall, parameter: str, arguments: list[d.Value], keywords: dict[str, d.Value]) -> d.Value | None:
     position = row.positions.get(parameter, len(arguments))
     return arguments[position] if position < len(arguments) else keywords.get(parameter)
@@ -68,7 +73,13 @@ def operand(row: CostlyCall, arguments: list[d.Value], keywords: dict[str, d.Val
         return d.NONE
     if row.operand.startswith(WITHIN):
         return held_tensor(passed(row, row.operand.removeprefix(WITHIN), arguments, keywords))
-    given = [*arguments, *keywords.values()] if row.operand == ANY else [passed(row, row.operand, arguments, keywords)]
+    if row.operand.endswith(HANDED_ON):
+        own = passed(row, row.operand.removesuffix(HANDED_ON), arguments, keywords)
+        given = [own if own is not None else keywords.get(HANDED_ON)]
+    elif row.operand == ANY:
+        given = [*arguments, *keywords.values()]
+    else:
+        given = [passed(row, row.operand, arguments, keywords)]
     for value in given:
         known = d.tensor_of(d.as_operand(value)) if value is not None else None
         if known is not None and known.live and (known is value or d.surely_tensor(d.as_operand(value or d.NONE))):

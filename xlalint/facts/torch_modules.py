@@ -7,6 +7,8 @@ from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.given import holds_none
+from xlalint.facts.library_costs import check_call
+from xlalint.facts.made_models import MADE_BY, made_by
 from xlalint.knowledge.conditions import parse
 from xlalint.knowledge.ops import OpRow
 from xlalint.program import ir
@@ -92,6 +94,7 @@ def call_module(frame: Frame, module: d.Module, arguments: Arguments, keywords: 
             "model-call" if module.name == "?" or last in ("Sequential", "DataParallel") else "layer-call", node.at
         )
     note_cost(frame, module, known, node)
+    check_call(frame, f"{made_by(module)}.forward", arguments, keywords, node)
     if module.name == "?":
         return d.role("output", d.tensor(certainty=1))
     if last == "Sequential":
@@ -146,7 +149,7 @@ def call_sequential(frame: Frame, module: d.Module, given: d.Value, node: ir.Cal
 
 
 def note_cost(frame: Frame, module: d.Module, known: d.Tensor | None, node: ir.Call) -> None:
-    if module.costs is None or (known is not None and not known.live):
+    if module.costs is None or module.costs.startswith(MADE_BY) or (known is not None and not known.live):
         return
     remark = module.costs
     backward = remark.startswith("backward ")

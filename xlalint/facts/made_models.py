@@ -1,0 +1,27 @@
+"""Models that libraries make: what made one may tell what its calls cost."""
+
+from __future__ import annotations
+
+from xlalint.facts import domain as d
+from xlalint.knowledge.tables import costly_calls
+
+MADE_BY = "made by "
+
+
+def made_by(module: d.Module) -> str:
+    """The class that a module is of; for what a library makes, what made it, where that is known."""
+    costs = module.costs or ""
+    return costs.removeprefix(MADE_BY) if costs.startswith(MADE_BY) else module.name
+
+
+def made_model(name: str, arguments: list[d.Value], keywords: dict[str, d.Value]) -> d.Value:
+    """A model of which is known what made it, where that tells of its cost."""
+    maker, _, _ = name.rpartition(".")
+    checkpoint = arguments[0] if arguments else keywords.get("pretrained_model_name_or_path", d.UNKNOWN)
+    words = checkpoint.constant.lower() if type(checkpoint) is d.Host and isinstance(checkpoint.constant, str) else ""
+    asks = "attn_implementation" not in keywords and not any(other in words for other in WITHOUT_QUESTION)
+    return d.module("?", None, MADE_BY + maker) if asks and f"{maker}.forward" in costly_calls() else d.module("?")
+
+
+WITHOUT_QUESTION = ("t5", "deberta", "electra")
+"""Models of transformers that don't ask whether a mask masks anything, by the names of their checkpoints."""
