@@ -11,7 +11,7 @@ from xlalint.device.experiment import Worker, measure
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row.label)
 def test_a_row_costs_what_it_says(row: Row, worker: Worker) -> None:
-    figures = measure(worker, row.program, steps=2)
+    figures = measure(worker, row.program, steps=2, preload=row.imports)
     assert figures.failure is None, figures.failure
     grown = figures.per_step[row.metric]
     usual = {"reads": 0, "executions": 1}[row.metric]

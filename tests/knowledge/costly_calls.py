@@ -62,6 +62,12 @@ class Row(msgspec.Struct, frozen=True):
         return f"{start}{''.join(f'    {line}{chr(10)}' for line in before)}{loop}{body}        {last}{_TAIL}"
 
     @property
+    def imports(self) -> tuple[str, ...]:
+        """The libraries that the probe imports."""
+        before = self.probe.split(" | ")
+        return tuple(line.removeprefix("import ") for line in before if line.startswith("import "))
+
+    @property
     def line(self) -> int:
         return self.program.count("\n", 0, self.program.index(_TAIL)) + 1
 

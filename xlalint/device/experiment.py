@@ -42,11 +42,21 @@ def measure(
     *,
     record: bool = False,
     network: bool = False,
+    preload: tuple[str, ...] = (),
 ) -> Figures:
-    """Run ``text`` at ``steps`` and at twice as many; ``record`` asks for the lines of the longer run."""
+    """Run ``text`` at ``steps`` and at twice as many; ``record`` asks for the lines of the longer run, ``preload`` names
+    modules that the worker imports before, once for all programs that want them."""
     # Who gives a run more time expects a device that compiles slowly: it works meanwhile.
     cpu_seconds = max(_CPU_SECONDS, int(4 * seconds))
-    asked = Request(text=text, steps=steps, mode=mode, seconds=seconds, cpu_seconds=cpu_seconds, network=network)
+    asked = Request(
+        text=text,
+        steps=steps,
+        mode=mode,
+        seconds=seconds,
+        cpu_seconds=cpu_seconds,
+        network=network,
+        preload=preload,
+    )
     short = worker.run(asked)
     if short.failure:
         return Figures(steps=steps, failure=short.failure, output=short.output)
