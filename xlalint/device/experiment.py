@@ -44,8 +44,11 @@ def measure(
     network: bool = False,
     preload: tuple[str, ...] = (),
 ) -> Figures:
-    """Run ``text`` at ``steps`` and at twice as many; ``record`` asks for the lines of the longer run, ``preload`` names
-    modules that the worker imports before, once for all programs that want them."""
+    """Run ``text`` at ``steps`` and at twice as many.
+
+    ``record`` asks for the lines of the longer run; ``preload`` names modules that the worker imports before, once for
+    all programs that want them.
+    """
     # Who gives a run more time expects a device that compiles slowly: it works meanwhile.
     cpu_seconds = max(_CPU_SECONDS, int(4 * seconds))
     asked = Request(

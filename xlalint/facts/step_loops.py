@@ -112,12 +112,16 @@ class StepLoops:
         )
 
     def performed_beside_loops(self, function: FunctionFacts) -> frozenset[str]:
-        """The signs of a step that a call of a function gives, but for those of calls that run whole loops of steps."""
+        """The signs of a step that a call of a function gives, but for those of calls that run whole trainings."""
         found = set(self.own_signs(function))
         for edge in function.calls:
-            if edge.callee not in self.contains and loop_of(function, edge.region) is None:
+            if loop_of(function, edge.region) is None and not self.trains(edge.callee):
                 found |= self.performs.get(edge.callee, frozenset())
         return frozenset(found)
+
+    def trains(self, key: FunctionKey) -> bool:
+        """Whether a call runs a loop of steps, and an optimizer in it."""
+        return key in self.contains and "optimizer-step" in self.everything(key, 3)
 
     def evidence(self, function: FunctionFacts, loop: RegionKey) -> frozenset[str]:
         """The signs of a step in a loop's own body, inner loops left out."""
