@@ -101,6 +101,16 @@ def like_default(frame: Frame, default: d.Value) -> d.Value:
     return d.module("?") if of_program or type(default) is d.Module else d.UNKNOWN
 
 
+def forget_told(frame: Frame, yes: Environment | None, no: Environment | None) -> None:
+    """What the test told of an attribute holds in one arm only; what an arm assigned is kept."""
+    if yes is None or no is None:
+        return
+    for name in yes.keys() ^ no.keys():
+        if "." in name and name not in frame.origins:
+            yes.pop(name, None)
+            no.pop(name, None)
+
+
 def narrow_equality(frame: Frame, left: ir.Expr, right: ir.Expr, equal: bool) -> None:
     """``x.dtype == torch.bool``, ``x.dim() == 3``, ``x.ndim == 3``."""
     method = type(left) is ir.Call and type(left.function) is ir.Attribute

@@ -12,7 +12,7 @@ from xlalint.facts.events import Effect
 from xlalint.facts.frame import Environment, Frame, join_environments
 from xlalint.facts.loops import execute_for, execute_while
 from xlalint.facts.mentions import names_in
-from xlalint.facts.narrowing import with_defaults
+from xlalint.facts.narrowing import forget_told, with_defaults
 from xlalint.facts.pace import guarded_pace, is_exit, remember
 from xlalint.facts.process_environment import check_assigned
 from xlalint.facts.varying_structure import check_coin
@@ -144,16 +144,6 @@ def execute_if(frame: Frame, node: ir.If) -> None:
     frame.environment = before
     check_coin(frame, node, after, other)
     frame.environment = join_environments(after, other)
-
-
-def forget_told(frame: Frame, yes: Environment | None, no: Environment | None) -> None:
-    """What the test told of an attribute holds in one arm only; what an arm assigned is kept."""
-    if yes is None or no is None:
-        return
-    for name in yes.keys() ^ no.keys():
-        if "." in name and name not in frame.origins:
-            yes.pop(name, None)
-            no.pop(name, None)
 
 
 def picks_rows(frame: Frame, node: ir.If) -> bool:
