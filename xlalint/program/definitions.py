@@ -199,13 +199,11 @@ class Scopes:
 
     def add_class(self, cls: ir.ClassIR) -> ir.Stmt | None:
         scope = self.stack[-1]
+        self.classes[cls.qualname] = cls
         if isinstance(scope, ClassScope):
             return None
         self.bind_name(cls.name)
-        if scope.is_module:
-            self.classes[cls.name] = cls
-            return None
-        return ir.DefineClass(cls, cls.at)
+        return None if scope.is_module else ir.DefineClass(cls, cls.at)
 
     # What happens inside
 

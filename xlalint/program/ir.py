@@ -414,7 +414,7 @@ class ModuleIR(msgspec.Struct, eq=False):
     functions: dict[str, FunctionIR]
     """Top-level functions by name."""
     classes: dict[str, ClassIR]
-    """Top-level classes by name."""
+    """By their dotted name in the file: those at the top by a plain one."""
     globals: dict[str, tuple[Expr, ...]]
     """Top-level names and the expressions assigned to them by plain statements."""
     reassigned: frozenset[str]
