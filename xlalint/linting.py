@@ -14,6 +14,7 @@ import msgspec
 
 from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.events import Facts, Span
+from xlalint.facts.summaries import Follower
 from xlalint.findings.check import Judge, RuleError, Tools
 from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Diagnostic, Edit, Fix, Report, Rule, Skipped, UsedProfile
@@ -217,7 +218,33 @@ class Bench:
         return self._judges[key]
 
 
-def assumptions_of(configuration: Configuration) -> Assumptions:
+class Followers:
+    """Who follows calls into installed packages: one for each environment that the configurations of a run name.
+    ``cache`` says whether what they find out is kept between runs."""
+
+    def __init__(self, configurations: Configurations, cache: bool = True) -> None:
+        self._configurations = configurations
+        self._cache = cache
+        self._found: dict[tuple[str | None, str], Follower] = {}
+
+    def assumptions(self, path: str) -> Assumptions:
+        """What a file's configuration lets the analysis assume."""
+        configuration = self._configurations.of_file(path)
+        return assumptions_of(configuration, self._follower(configuration))
+
+    def _follower(self, configuration: Configuration) -> Follower | None:
+        if not configuration.settings.follow:
+            return None
+        key = _key(configuration)
+        if key not in self._found:
+            make = import_module("xlalint.installed.follower").follower
+            ops = configuration.profile.ops if configuration.profile is not None else None
+            environment = configuration.settings.python
+            self._found[key] = cast(Follower, make(environment, configuration.root, ops, self._cache))
+        return self._found[key]
+
+
+def assumptions_of(configuration: Configuration, follower: Follower | None = None) -> Assumptions:
     settings = configuration.settings
     hints = settings.hints
     return Assumptions(
@@ -227,6 +254,7 @@ def assumptions_of(configuration: Configuration) -> Assumptions:
         boundaries=frozenset(hints.boundaries),
         host_functions=frozenset(hints.host_functions),
         ops=configuration.profile.ops if configuration.profile is not None else None,
+        follower=follower,
     )
 
 
@@ -240,7 +268,7 @@ def _judged(
     if not sources:
         return
     analyse_each = cast(AnalyseEach, import_module("xlalint.facts.analysis").analyse_each)
-    yield from analyse_each(sources, lambda path: assumptions_of(configurations.of_file(path)), options, judge)
+    yield from analyse_each(sources, Followers(configurations, options.cache).assumptions, options, judge)
 
 
 def _profiles(sources: Iterable[Source], configurations: Configurations) -> tuple[UsedProfile, ...]:

@@ -22,7 +22,7 @@ from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Diagnostic, Evidence, Report, Verdict
 from xlalint.findings.pages import Experiment, parse_page
 from xlalint.findings.registry import Loaded, page_of
-from xlalint.linting import assumptions_of, rules_of
+from xlalint.linting import Followers, rules_of
 from xlalint.sources.read import decode, read_bytes
 from xlalint.sources.source import Source
 
@@ -103,7 +103,7 @@ class _Cases:
         paths = list(dict.fromkeys(one.path for one in diagnostics))
         sources = [_source(path) for path in paths]
         self._places = {source.path: Places(source) for source in sources}
-        self._sights: Sights = sights(sources, lambda path: assumptions_of(configurations.of_file(path)))
+        self._sights: Sights = sights(sources, Followers(configurations).assumptions)
         self._modules = Modules(self._sights.resolve, self._read)
         self._rules = {loaded.rule.code: loaded for path in paths for loaded in rules_of(configurations.of_file(path))}
         self._claims = {one.code: _claims(self._rules[one.code]) for one in diagnostics if one.code in self._rules}

@@ -46,6 +46,8 @@ SETTINGS = (
     click.option("--fail-on", type=click.Choice(_LEVELS), help="Least level for exit code 1. [default: warning]"),
     click.option("--assume-xla", is_flag=True, default=None, help="Take all code for code that runs on XLA."),
     click.option("--profile", type=click.Path(), help="What your device does, as `xlalint calibrate` wrote it."),
+    click.option("--follow/--no-follow", default=None, help="Follow calls into installed packages. [default: follow]"),
+    click.option("--python", type=click.Path(), help="Environment or interpreter that has those packages."),
     click.option("--jobs", "-j", type=click.IntRange(0), help="Processes; 0: one for each core."),
     click.option("--config", type=click.Path(), help="Use this configuration file and no other."),
     click.option("--isolated", is_flag=True, help="Use no configuration file."),
@@ -68,9 +70,9 @@ def configurations(chosen: dict[str, Any]) -> Configurations:
     if config is not None and isolated:
         raise click.UsageError("--config and --isolated exclude each other")
     given = {name: value for name, value in chosen.items() if value is not None}
-    if "profile" in given:
+    for name in {"profile", "python"} & given.keys():
         # In a file it starts from the folder of the file.
-        given["profile"] = os.path.abspath(given["profile"])
+        given[name] = os.path.abspath(given[name])
     line = CommandLine(**{name: given.pop(name) for name in _CHOICES_OF_RULES if name in given})
 
     def adjusted(configuration: Configuration) -> Configuration:

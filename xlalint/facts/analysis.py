@@ -12,7 +12,6 @@ from xlalint.facts.events import Facts
 from xlalint.facts.heat import HeatMap
 from xlalint.facts.placing import Placing
 from xlalint.facts.reach import files_with_xla
-from xlalint.knowledge.ops import OpTable
 from xlalint.sources.source import Source
 
 T = TypeVar("T")
@@ -85,7 +84,9 @@ def analyse_each(sources: Sequence[Source], assumptions: AssumptionsOf, options:
 def merged_assumptions(by_path: dict[str, Source], assumptions: AssumptionsOf) -> Assumptions:
     """The hints of all configurations together: names of loaders and steps may be used across folders."""
     hints = [assumptions(source.path) for source in by_path.values()]
-    ops, ops_by_file = merged_ops(dict(zip(by_path, hints, strict=True)))
+    by_file = dict(zip(by_path, hints, strict=True))
+    ops, ops_by_file = merged({path: each.ops for path, each in by_file.items()})
+    follower, follower_by_file = merged({path: each.follower for path, each in by_file.items()})
     return Assumptions(
         None,
         frozenset().union(*(h.loaders for h in hints)),
@@ -94,15 +95,16 @@ def merged_assumptions(by_path: dict[str, Source], assumptions: AssumptionsOf) -
         frozenset().union(*(h.host_functions for h in hints)),
         ops,
         ops_by_file,
+        follower,
+        follower_by_file,
     )
 
 
-def merged_ops(by_path: dict[str, Assumptions]) -> tuple[OpTable | None, dict[str, OpTable]]:
-    """One table where all files agree: it holds for what they import, too. Otherwise one for each file that has one."""
-    tables = {id(each.ops): each.ops for each in by_path.values()}
-    if len(tables) == 1:
-        return next(iter(tables.values())), {}
-    return None, {path: each.ops for path, each in by_path.items() if each.ops is not None}
+def merged(by_path: dict[str, T | None]) -> tuple[T | None, dict[str, T]]:
+    """One where all files agree: it holds for what they import, too. Otherwise one for each file that has one."""
+    if len({id(each) for each in by_path.values()}) == 1:
+        return next(iter(by_path.values())), {}
+    return None, {path: each for path, each in by_path.items() if each is not None}
 
 
 def process_count(by_path: dict[str, Source], jobs: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import msgspec
 
+from xlalint.facts.summaries import Follower
 from xlalint.knowledge.ops import OpTable
 
 
@@ -19,4 +20,8 @@ class Assumptions(msgspec.Struct, frozen=True):
     ops: OpTable | None = None
     """What ops cost; None: as the table says that comes with the linter."""
     ops_by_file: dict[str, OpTable] = {}
+    """The same of single files, by absolute path, where those of a run differ."""
+    follower: Follower | None = None
+    """Who follows calls into installed packages, if someone does."""
+    follower_by_file: dict[str, Follower] = {}
     """The same of single files, by absolute path, where those of a run differ."""

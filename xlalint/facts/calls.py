@@ -6,11 +6,12 @@ import functools
 
 import msgspec
 
-from xlalint.facts import builtin_calls, libraries, objects, torch_calls, torch_methods, torch_modules
+from xlalint.facts import builtin_calls, containers, libraries, objects, torch_calls, torch_methods, torch_modules
 from xlalint.facts import domain as d
 from xlalint.facts.compiled import check_break, is_turned_off
 from xlalint.facts.construction import construct
 from xlalint.facts.engines import check_hook
+from xlalint.facts.following import INSTALLED, follow_call, follow_made
 from xlalint.facts.frame import Frame
 from xlalint.facts.record import ROOT, stronger
 from xlalint.facts.textual import read_by_text
@@ -72,6 +73,9 @@ def call(frame: Frame, callee: d.Value, arguments: Arguments, keywords: Keywords
         return call_object(frame, callee, arguments, keywords, node)
     if kind is d.Module:
         return torch_modules.call_module(frame, callee, arguments, keywords, node)  # type: ignore[arg-type]
+    if kind is d.Role and callee.role == INSTALLED:  # type: ignore[attr-defined]
+        followed = follow_made(frame, callee.detail, "", arguments, keywords, node)  # type: ignore[attr-defined]
+        return followed if followed is not None else call_unknown(frame, arguments, keywords, node)
     if kind is d.Role:
         return libraries.call_role(frame, callee, arguments, keywords, node)  # type: ignore[arg-type]
     if kind is d.Union:
@@ -207,6 +211,9 @@ def call_bound(frame: Frame, callee: d.Bound, arguments: Arguments, keywords: Ke
         return libraries.call_batch_method(frame, receiver, name, arguments, keywords, node)
     if type(receiver) is d.Tensor:
         return torch_methods.call_method(frame, receiver, name, arguments, keywords, node)
+    if type(receiver) is d.Role and receiver.role == INSTALLED:
+        by_name = containers.call_unknown_method(frame, receiver, name, arguments, keywords, node)
+        return follow_made(frame, receiver.detail, name, arguments, keywords, node) or by_name
     return libraries.call_method(frame, receiver, name, arguments, keywords, node)
 
 
@@ -224,7 +231,8 @@ def call_external(frame: Frame, name: str, arguments: Arguments, keywords: Keywo
         return known
     if name.startswith("torch."):
         return torch_calls.call_torch(frame, name, arguments, keywords, node)
-    return call_unknown(frame, arguments, keywords, node)
+    followed = follow_call(frame, name, arguments, keywords, node)
+    return followed if followed is not None else call_unknown(frame, arguments, keywords, node)
 
 
 def in_loop(frame: Frame) -> bool:

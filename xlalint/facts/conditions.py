@@ -56,6 +56,17 @@ def tested_operand(node: ir.Expr) -> ir.Expr:
     return node
 
 
+def asks_for_any(test: ir.Expr) -> bool:
+    """``x.numel() > 0``, ``len(x) != 0``: whether there is anything at all, as there nearly always is."""
+    if type(test) is not ir.Compare or len(test.operators) != 1 or test.operators[0] not in ("gt", "ne"):
+        return False
+    counted, least = test.left, test.rights[0]
+    if type(least) is not ir.Constant or type(counted) is not ir.Call or least.value != 0:
+        return False
+    function = counted.function
+    return type(function) in (ir.Name, ir.Attribute) and function.name in ("numel", "len")  # type: ignore[union-attr]
+
+
 def evaluate_boolean(frame: Frame, node: ir.Boolean) -> d.Value:
     return boolean(frame, node, None, "")
 
@@ -80,7 +91,7 @@ def boolean(frame: Frame, node: ir.Boolean, effect: Effect | None, subject: str)
             values.append(value)
         if i < last:
             narrow(frame, operand, is_and)
-            if outcome is None and len(frame.guards) < MOST_GUARDS:
+            if outcome is None and len(frame.guards) < MOST_GUARDS and not asks_for_any(operand):
                 frame.guards = (*frame.guards, getattr(operand, "at", 0))
     frame.guards = guards
     frame.environment = before

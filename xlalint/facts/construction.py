@@ -34,6 +34,9 @@ def construct(
         for base in bases:
             if base.endswith(("Sequential", "ModuleList")) and arguments:
                 return d.instance(cls)
+        if engine.keeps_fields:
+            answer = engine.call(frame, d.function(init, d.instance(cls)), arguments, keywords, node.at)
+            return d.record(cls, tuple(sorted(answer.writes.items())))
     return engine.instance_of(cls)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlalint.facts import domain as d
 from xlalint.facts import objects, torch_modules
 from xlalint.facts.events import Effect
+from xlalint.facts.following import follow_made
 from xlalint.facts.frame import Frame
 from xlalint.facts.growing_modules import check_added, check_hooked
 from xlalint.facts.kept_outputs import check_kept
@@ -140,6 +141,8 @@ def call_module_method(
     frame: Frame, receiver: d.Module, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
 ) -> d.Value:
     found = module_method(frame, receiver, name, arguments, keywords, node)
+    if found is None and name != "forward":
+        found = follow_made(frame, receiver.given, name, arguments, keywords, node)
     if found is not None:
         return found
     if name == "forward" or (receiver.name == "?" and name in ("module", "generate", "encode", "decode", "sample")):

@@ -309,7 +309,12 @@ def merge(a: Value, b: Value) -> Value | None:
     if kind is Mapping:
         return join_mappings(a, b)  # type: ignore[arg-type]
     if isinstance(a, Module) and isinstance(b, Module) and a.name == b.name:
-        return module(a.name, join_maybe(a.elements, b.elements), join_costs(a.costs, b.costs))
+        return module(
+            a.name,
+            join_maybe(a.elements, b.elements),
+            join_costs(a.costs, b.costs),
+            a.given if a.given == b.given else None,
+        )
     if isinstance(a, Role) and isinstance(b, Role) and a.role == b.role:
         return role(a.role, join_maybe(a.element, b.element), join_details(a.detail, b.detail))
     if isinstance(a, Record) and isinstance(b, Record) and a.ir is b.ir:

@@ -19,6 +19,7 @@ from xlalint.facts.attributes import CALL_DEPTH_FOR_ATTRIBUTES, ONLY_CONSTANTS, 
 from xlalint.facts.compiled import note_decorated
 from xlalint.facts.entries import inherited_entries
 from xlalint.facts.expressions import EXPRESSIONS
+from xlalint.facts.following import INSTALLED
 from xlalint.facts.frame import CLEAN, Depth, Environment, Frame
 from xlalint.facts.given import is_given_no_data
 from xlalint.facts.parameters import bind_call, bind_signature, is_loader_name
@@ -26,6 +27,7 @@ from xlalint.facts.printing import show
 from xlalint.facts.record import ROOT, FunctionKey, Record, Sign
 from xlalint.facts.residence import made_on_host, tells_no_device
 from xlalint.facts.statements import assign, execute
+from xlalint.facts.summaries import Follower
 from xlalint.facts.vocabulary import UNEVALUATED_DECORATORS
 from xlalint.knowledge.ops import OpTable, load_ops
 from xlalint.knowledge.tables import frameworks
@@ -55,6 +57,9 @@ class Engine(Attributes):
         self.records: dict[ir.FunctionIR, Record] = {}
         self.watched: Frame | None = None
         self.reveal: Reveal | None = None
+        self.cost_bound = COST_BOUND
+        self.keeps_fields = False
+        """Whether modules are known by how they were made, and not by their classes alone."""
         self.promised: dict[ir.Parameter, d.Value] = {}
         """What signatures tell of parameters."""
         self._definitions: dict[tuple[str, bool], Environment] = {}
@@ -73,6 +78,10 @@ class Engine(Attributes):
     def definitions_seen_by(self, function: ir.FunctionIR) -> Environment:
         """What the top-level names of its file are known to mean, variables left out: filled as they are met."""
         return self._definitions.setdefault((function.module, function.name == "<module>"), {})
+
+    def follower_of(self, path: str) -> Follower | None:
+        """Who follows a file's calls into installed packages."""
+        return self.assumptions.follower_by_file.get(path, self.assumptions.follower)
 
     # Functions
 
@@ -155,7 +164,7 @@ class Engine(Attributes):
         decorators = objects.decorator_names(function)
         if not decorators.isdisjoint(UNEVALUATED_DECORATORS) or self.is_set_up(function):
             return answer_of(self.returned(function))
-        if depth.calls <= (0 if is_close(function) else 1) or frame.cost > COST_BOUND:
+        if depth.calls <= (0 if is_close(function) else 1) or frame.cost > self.cost_bound:
             depth.cut_calls()
             return answer_of(self.promised_of(callee, arguments, keywords))
         if callee.receiver is not None:
@@ -381,7 +390,8 @@ class Engine(Attributes):
     def iterated(self, frame: Frame, node: ir.For) -> d.Value:
         """What a ``for`` iterates; a loader's name is taken for a loader where nothing else is known."""
         value = frame.evaluate(node.iterable)
-        if value is not d.UNKNOWN and type(value) not in (d.Bound, d.Namespace):
+        unknown = value is d.UNKNOWN or (type(value) is d.Role and value.role == INSTALLED)
+        if not unknown and type(value) not in (d.Bound, d.Namespace):
             return value
         expression = node.iterable
         while type(expression) is ir.Call and expression.arguments:

@@ -132,6 +132,9 @@ class Part:
                 self.analyse(partial(engine.analyse, function), function.qualname, path)
             for cls in module.classes.values():
                 self.analyse(partial(engine.analyse_inherited, cls), cls.name, path)
+        for follower in {self.assumptions.follower, *self.assumptions.follower_by_file.values()}:
+            if follower is not None:
+                follower.close()
         return [evaluated(engine.program, function, record) for function, record in engine.records.items()]
 
     def can_cost(self, path: str, module: ir.ModuleIR) -> bool:

@@ -65,6 +65,7 @@ class Effect(Enum):
     HOST_GENERATOR = "host-generator"
     MODEL_TO_HOST = "model-to-host"
     UPLOAD = "upload"
+    COST_IN_LIBRARY = "cost-in-library"
     # control flow
     BRANCH = "branch"
     LOOP_TEST = "loop-test"

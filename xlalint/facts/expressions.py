@@ -130,7 +130,7 @@ def evaluate_conditional(frame: Frame, node: ir.Conditional) -> d.Value:
     frame.environment = dict(before)
     conditions.narrow(frame, node.test, True)
     guards = frame.guards
-    if len(guards) < conditions.MOST_GUARDS:
+    if len(guards) < conditions.MOST_GUARDS and not conditions.asks_for_any(node.test):
         frame.guards = (*guards, getattr(node.test, "at", 0))
     yes = frame.evaluate(node.body)
     frame.guards = guards

@@ -85,6 +85,8 @@ class Frame:
         self.region: RegionKey = ROOT
         self.statement = 0
         self.guards: tuple[int, ...] = ()
+        self.undecided = 0
+        """How many arms of tests of which nothing is known stand around this place."""
         self.origins: dict[str, int] = {}
         self.known_globals: Environment | None = {} if function.name == "<module>" else None
         """The last known value of each top-level name: what functions see that are called in between."""
@@ -171,6 +173,7 @@ class Frame:
             backward_only,
             self.origins.get(operand.name, 0) if type(operand) is ir.Name else 0,
             varies,
+            self.undecided > 0,
         )
         self.record_event(event)
 
@@ -207,7 +210,7 @@ class Frame:
 
     def edge(self, callee: FunctionKey, at: int) -> None:
         self.called_at.add(at)
-        self.record.calls[CallEdge(callee, self.region, at)] = None
+        self.record.calls[CallEdge(callee, self.region, at, self.undecided > 0 or bool(self.guards))] = None
 
     def pending(self) -> None:
         """The device has work again."""

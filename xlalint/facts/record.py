@@ -51,6 +51,8 @@ class RawEvent(msgspec.Struct, frozen=True, array_like=True, gc=False):
     origin: int
     """Packed span of the statement that last assigned the operand's name, or 0."""
     varies: LoopKey | None
+    undecided: bool = False
+    """It stands in an arm of an ``if`` of which nothing is known."""
 
 
 class Sign(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -65,6 +67,8 @@ class CallEdge(msgspec.Struct, frozen=True, array_like=True, gc=False):
     callee: FunctionKey
     region: RegionKey
     at: int
+    undecided: bool = False
+    """It stands behind a test of which nothing is known."""
 
 
 class Record:
@@ -106,6 +110,7 @@ def rank(event: RawEvent) -> tuple[object, ...]:
         event.origin,
         event.guards,
         event.region,
+        not event.undecided,
     )
 
 

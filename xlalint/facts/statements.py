@@ -133,11 +133,13 @@ def execute_if(frame: Frame, node: ir.If) -> None:
     before = frame.env
     frame.environment = dict(before)
     conditions.narrow(frame, node.test, True)
+    frame.undecided += 1
     execute_arm(frame, node.body, pace.body, node.at)
     after = frame.environment
     frame.environment = before
     conditions.narrow(frame, node.test, False)
     execute_arm(frame, node.orelse, pace.orelse, node.at + 1)
+    frame.undecided -= 1
     other = frame.environment
     with_defaults(frame, node.test, after, other)
     forget_told(frame, after, other)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlalint.facts import costs
 from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
+from xlalint.facts.following import follow_made
 from xlalint.facts.frame import Frame
 from xlalint.facts.given import holds_none
 from xlalint.facts.library_costs import check_call
@@ -86,6 +87,10 @@ def call_module(frame: Frame, module: d.Module, arguments: Arguments, keywords: 
     last = module.name.rpartition(".")[2]
     if last == "?" and is_method(node.function) and all(map(holds_none, (*arguments, *keywords.values()))):
         return d.UNKNOWN
+    if module.given is not None:
+        frame.sign("layer-call" if last.endswith("Loss") else "model-call", node.at)
+        followed = follow_made(frame, module.given, "", arguments, keywords, node)
+        return followed if followed is not None else d.role("output", d.tensor(certainty=1))
     given = arguments[0] if arguments else keywords.get("input", d.UNKNOWN)
     known = d.tensor_of(given)
     frame.pending()

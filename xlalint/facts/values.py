@@ -211,6 +211,8 @@ class Module(Value, frozen=True):
     elements: Value | None
     costs: str | None
     """A remark if calling it costs whatever it is given (weight_norm)."""
+    given: str | None = None
+    """How it was made, for one of a class of an installed package."""
 
 
 class Role(Value, frozen=True):
@@ -277,8 +279,8 @@ def namespace(name: str, path: str | None = None) -> Namespace:
     return _namespace(name, path)
 
 
-def module(name: str, elements: Value | None = None, costs: str | None = None) -> Module:
-    return _module(name, elements, costs)
+def module(name: str, elements: Value | None = None, costs: str | None = None, given: str | None = None) -> Module:
+    return _module(name, elements, costs, given)
 
 
 def role(name: str, element: Value | None = None, detail: str | None = None) -> Role:

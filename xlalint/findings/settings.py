@@ -92,6 +92,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="kebab", forbid
     """In millions of bytes."""
     profile: str | None = None
     """A file of ``xlalint calibrate``: what the device does that the code is for."""
+    follow: bool = True
+    """Whether calls into installed packages are followed through their source."""
+    python: str | None = None
+    """Where those packages are installed: a virtual environment, its interpreter, or a folder with packages."""
     jobs: int = 0
     """Processes; 0: one for each core."""
     hints: Hints = Hints()

@@ -69,6 +69,12 @@ def is_fallback(expressions: tuple[ir.Expr, ...]) -> bool:
     return bool(expressions) and all(isinstance(e, ir.Constant) and e.value in (None, False) for e in expressions)
 
 
+def names(package: ir.ModuleIR, name: str) -> bool:
+    """Whether a package gives a name of its own that hides its module of the same name: ``from .psnr import psnr``."""
+    imported = package.imports.get(name)
+    return name in package.functions or name in package.classes or imported == f"{package.name}.{name}.{name}"
+
+
 class Program:
     """All modules by path; answers what a name means.
 
@@ -165,14 +171,13 @@ class Program:
         if name.split(".", 1)[0] in EXTERNAL:
             return External(name)
         module = self.find(name, importer)
-        if module is not None:
-            return module
         prefix, _, last = name.rpartition(".")
-        if prefix:
-            owner = self.find(prefix, importer)
-            if owner is not None:
-                return self.resolve(owner.path, last) or External(name)
-        return External(name)
+        owner = self.find(prefix, importer) if prefix else None
+        if owner is None:
+            return module or External(name)
+        if module is not None and not names(owner, last):
+            return module
+        return self.resolve(owner.path, last) or module or External(name)
 
     # Classes
 

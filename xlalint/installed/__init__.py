@@ -1,0 +1,1 @@
+"""Calls into installed packages, followed through their own source: read, never imported."""

@@ -1,0 +1,83 @@
+"""Where the packages lie that code of a folder imports, and which version of each."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+
+DIST_INFO = ".dist-info"
+
+
+def folders_of(environment: str | None, root: str) -> tuple[str, ...]:
+    """The folders with installed packages that code below ``root`` may import from, the likeliest first.
+
+    ``environment`` is the one that the user names: a virtual environment, its interpreter, or a folder with packages.
+    Without it: the active one, one that lies in ``root``, and the one that runs this.
+    """
+    if environment is not None:
+        return packages_in(os.path.join(root, os.path.expanduser(environment)))
+    active = (os.environ.get("VIRTUAL_ENV"), os.path.join(root, ".venv"), os.environ.get("CONDA_PREFIX"), sys.prefix)
+    found = (folder for one in active if one for folder in packages_in(one))
+    return tuple(dict.fromkeys(found))
+
+
+def packages_in(environment: str) -> tuple[str, ...]:
+    """The folders with packages of an environment, given by its folder, its interpreter or by one of those folders."""
+    if os.path.isfile(environment):
+        environment = os.path.dirname(os.path.dirname(os.path.abspath(environment)))
+    inside = glob.glob(os.path.join(glob.escape(environment), "lib*", "python3*", "site-packages"))
+    inside += glob.glob(os.path.join(glob.escape(environment), "Lib", "site-packages"))
+    if inside:
+        return tuple(sorted(dict.fromkeys(os.path.realpath(folder) for folder in inside)))
+    return (os.path.realpath(environment),) if os.path.isdir(environment) else ()
+
+
+def folder_with(folders: tuple[str, ...], package: str) -> str | None:
+    """The first of ``folders`` that has a top-level package or module of this name."""
+    for folder in folders:
+        for candidate in (os.path.join(package, "__init__.py"), f"{package}.py"):
+            if os.path.isfile(os.path.join(folder, candidate)):
+                return folder
+    return None
+
+
+def version_of(folder: str, package: str) -> str:
+    """The version of the distribution that brought a top-level package; empty where none says so."""
+    try:
+        names = sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(DIST_INFO))
+    except OSError:
+        return ""
+    split = [(name, *name.removesuffix(DIST_INFO).partition("-")[::2]) for name in names]
+    for _, distribution, version in split:
+        if normalised(distribution) == normalised(package):
+            return version
+    for name, _, version in split:
+        if package in top_level_names(os.path.join(folder, name, "top_level.txt")):
+            return version
+    return ""
+
+
+def normalised(name: str) -> str:
+    """A distribution's name as PEP 503 compares them."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def top_level_names(path: str) -> Iterator[str]:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            yield from (line.strip() for line in file)
+    except OSError:
+        return
+
+
+def cache_folder() -> str:
+    """The folder of what is kept between runs: ``XLALINT_CACHE_DIR``, or the user's own for such things."""
+    named = os.environ.get("XLALINT_CACHE_DIR")
+    if named:
+        return named
+    folder: str = import_module("platformdirs").user_cache_dir("xlalint", appauthor=False)
+    return folder

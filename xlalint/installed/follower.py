@@ -1,0 +1,127 @@
+"""Who follows: finds the package that a name belongs to, and asks it, or what an earlier run found out of it."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from xlalint.facts import domain as d
+from xlalint.facts.assumptions import Assumptions
+from xlalint.facts.summaries import Called, Summary
+from xlalint.installed.environment import cache_folder, folder_with, folders_of, version_of
+from xlalint.installed.package import NOTHING, Package
+from xlalint.installed.packing import pack, unpack
+from xlalint.installed.store import Store
+from xlalint.knowledge.ops import OpTable
+from xlalint.program.link import EXTERNAL, INSTALLED, source_root
+
+UNFOLLOWED = EXTERNAL | frozenset({"torchmetrics", "pytest", "wandb", "mlflow", "tensorboard", "matplotlib", "sklearn"})
+"""Packages whose calls are known by tables, and those that work on the host."""
+
+
+class Following:
+    """A ``Follower`` into the packages of ``folders``. ``keep`` says whether answers are kept between runs."""
+
+    def __init__(self, folders: tuple[str, ...], assumptions: Assumptions, keep: bool) -> None:
+        self.folders = folders
+        self.assumptions = assumptions
+        self.keep = keep
+        self.packages: dict[tuple[str, str], Asked | None] = {}
+        self.roots: dict[str, str | None] = {}
+
+    def kind_of(self, name: str, importer: str) -> str:
+        asked = self.asked(name, importer)
+        return "" if asked is None else asked.kind_of(name)
+
+    def made(self, name: str, called: Called) -> str:
+        return question(name, called)
+
+    def of_call(self, name: str, importer: str, called: Called) -> Summary:
+        asked = self.asked(name, importer)
+        return (asked.answer(question(name, called)) if asked is not None else None) or NOTHING
+
+    def of_method(self, made: str, method: str, importer: str, called: Called) -> Summary | None:
+        asked = self.asked(json.loads(made)[0], importer)
+        return None if asked is None else asked.answer(question(method, called, made))
+
+    def close(self) -> None:
+        for asked in self.packages.values():
+            if asked is not None:
+                asked.close()
+
+    def asked(self, name: str, importer: str) -> Asked | None:
+        """The package that a dotted name belongs to, for a file that imports it."""
+        head, _, rest = name.partition(".")
+        if not rest or head in UNFOLLOWED:
+            return None
+        beside = self.beside(importer)
+        key = (beside or "", head)
+        if key not in self.packages:
+            folders = self.folders if beside is None else (beside, *self.folders)
+            folder = folder_with(folders, head)
+            self.packages[key] = None if folder is None else Asked(folder, head, self.assumptions, self.keep)
+        return self.packages[key]
+
+    def beside(self, importer: str) -> str | None:
+        """The folder with packages that a file is itself installed in."""
+        folder = os.path.dirname(importer)
+        if folder not in self.roots:
+            root = source_root(importer)
+            self.roots[folder] = root if os.path.basename(root) in INSTALLED else None
+        return self.roots[folder]
+
+
+def follower(environment: str | None, root: str, ops: OpTable | None, cache: bool) -> Following:
+    """For code below ``root``. What ops cost on a device of the user's own isn't kept: a profile changes with it."""
+    return Following(folders_of(environment, root), Assumptions(ops=ops), cache and ops is None)
+
+
+class Asked:
+    """One package, and its answers."""
+
+    def __init__(self, folder: str, name: str, assumptions: Assumptions, keep: bool) -> None:
+        self.package = Package(folder, name, assumptions)
+        cache = cache_folder() if keep else None
+        self.store = Store(folder, name, version_of(folder, name) if keep else "", cache)
+
+    def kind_of(self, name: str) -> str:
+        kind = self.store.kind(name)
+        if kind is None:
+            kind = self.package.kind_of(name)
+            self.store.put_kind(name, kind)
+        return kind
+
+    def answer(self, asked: str) -> Summary | None:
+        if self.store.has(asked):
+            return self.store.get(asked)
+        return self.store.put(asked, self.found_out(asked))
+
+    def found_out(self, asked: str) -> Summary | None:
+        name, arguments, keywords, no_grad, made = json.loads(asked)
+        called = unpacked(arguments, keywords, no_grad)
+        try:
+            if not made:
+                return self.package.of_call(name, called)
+            owner, *making = json.loads(made)[:4]
+            return self.package.of_method(owner, unpacked(*making), name, called)
+        except Exception:  # what can't be understood of a library must not cost the user their own file
+            if os.environ.get("XLALINT_TRACEBACK"):
+                raise
+            return NOTHING
+
+    def close(self) -> None:
+        read = [os.path.relpath(path, self.package.folder) for path, one in self.package.files.items() if one]
+        self.store.write(read)
+
+
+def question(name: str, called: Called, made: str = "") -> str:
+    """What is asked, as a text: the same for all calls that can't be told apart here."""
+    arguments = [pack(value) for value in called.arguments]
+    keywords = {key: pack(value) for key, value in sorted(called.keywords.items())}
+    return json.dumps([name, arguments, keywords, called.no_grad, made])
+
+
+def unpacked(arguments: list[Any], keywords: dict[str, Any], no_grad: bool) -> Called:
+    values: dict[str, d.Value] = {key: unpack(value) for key, value in keywords.items()}
+    return Called([unpack(value) for value in arguments], values, no_grad)

@@ -1,0 +1,221 @@
+"""One installed package: its files are read as they are needed, and each question is answered by an engine of its own,
+so that what is seen belongs to this question alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from xlalint.facts import domain as d
+from xlalint.facts.answers import Answer
+from xlalint.facts.assumptions import Assumptions
+from xlalint.facts.construction import is_plain
+from xlalint.facts.engine import ATTRIBUTE_DEPTH, Engine, function_key
+from xlalint.facts.events import Effect
+from xlalint.facts.frame import Depth, Frame
+from xlalint.facts.record import ROOT, FunctionKey, RawEvent, Record, RegionKey
+from xlalint.facts.summaries import Called, Cost, Summary
+from xlalint.program import ir
+from xlalint.program.link import Program, Symbol, dotted_name, source_root
+from xlalint.program.lower import lower
+from xlalint.program.syntax import Unparsable
+from xlalint.sources.read import read
+from xlalint.sources.source import Unreadable
+
+READS, SIZED, FALLS_BACK = "reads the host", "makes a shape that depends on the data", "runs on the CPU"
+COSTLY = {
+    Effect.SCALAR_READ: READS,
+    Effect.COPY_TO_HOST: READS,
+    Effect.VALUES_TO_LIST: READS,
+    Effect.NUMPY_OF_DEVICE: READS,
+    Effect.PRINTED: READS,
+    Effect.LOGGED: READS,
+    Effect.COMPARED_ON_HOST: READS,
+    Effect.BUILTIN_OVER_TENSORS: READS,
+    Effect.TENSOR_AS_NUMBER: READS,
+    Effect.ZERO_DIM_INDEX: READS,
+    Effect.COLLECTIVE: READS,
+    Effect.DISTRIBUTION_CHECK: READS,
+    Effect.GRADIENT_CLIPPING: READS,
+    Effect.OPTIMIZER_READ: READS,
+    Effect.METRIC_READ: READS,
+    Effect.BRANCH: READS,
+    Effect.LOOP_TEST: READS,
+    Effect.BOOLEAN_OPERATOR: READS,
+    Effect.ASSERTION: READS,
+    Effect.FILTER: READS,
+    Effect.NONZERO: SIZED,
+    Effect.BOOLEAN_INDEX: SIZED,
+    Effect.BOOLEAN_ASSIGN: SIZED,
+    Effect.UNIQUE: SIZED,
+    Effect.BINCOUNT: SIZED,
+    Effect.ONE_HOT: SIZED,
+    Effect.REPEAT_INTERLEAVE: SIZED,
+    Effect.DATA_SIZED: SIZED,
+    Effect.CPU_FALLBACK: FALLS_BACK,
+}
+"""What costs wherever it stands, and what it does there. What a step loop or a script is needed for is left out."""
+SELDOM = frozenset({"amortised", "rare", "leaving", "epoch", "closure", "collate"})
+"""Regions that most calls don't enter."""
+STEPPING = frozenset({"backward", "optimizer-step", "boundary"})
+DEPTH = 6
+"""Calls within calls that are evaluated."""
+BOUND = 600
+"""Evaluations that one question may cause."""
+MAX_FILE = 2
+"""Megabytes of a file that is read."""
+SOMEWHERE = 1
+"""The place of a call, as a packed span."""
+CALLS_BEFORE = 3
+"""Calls of a method after which what it left in its object is taken for what later calls find there."""
+
+
+class Package:
+    """The files of one package in ``folder``, and the answers that they give. Nothing of it is imported."""
+
+    def __init__(self, folder: str, name: str, assumptions: Assumptions) -> None:
+        self.folder = folder
+        self.name = name
+        self.assumptions = assumptions
+        self.importer = os.path.join(folder, f"{name}.py")
+        self.files: dict[str, ir.ModuleIR | None] = {}
+        """What was read, by path: None where it can't be."""
+        self.program = Program(self.load, (folder,), frozenset(), frozenset({name}))
+        self.caller = ir.FunctionIR("", "", 0, (), None, (), (), False, False, (), {}, "", self.importer, frozenset())
+
+    def load(self, path: str) -> ir.ModuleIR | None:
+        if path not in self.files:
+            self.files[path] = lowered(path)
+        return self.files[path]
+
+    def symbol(self, name: str) -> Symbol:
+        return self.program.dotted(name, self.importer)
+
+    def kind_of(self, name: str) -> str:
+        found = self.symbol(name)
+        if isinstance(found, ir.FunctionIR):
+            return "function"
+        if not isinstance(found, ir.ClassIR):
+            return ""
+        if self.engine().is_module_class(found):
+            return "module"
+        if not is_plain(list(self.program.external_bases(found))):
+            return ""
+        iterated = any(self.program.method(found, method) for method in ("__iter__", "__getitem__", "__len__"))
+        return "" if iterated else "class"
+
+    def engine(self) -> Engine:
+        engine = Engine(self.program, self.assumptions)
+        engine.cost_bound = BOUND
+        engine.keeps_fields = True
+        return engine
+
+    # Answers
+
+    def of_call(self, name: str, called: Called) -> Summary:
+        symbol = self.symbol(name)
+        if not isinstance(symbol, ir.FunctionIR):
+            return NOTHING
+        return self.summary(*self.called(self.engine(), d.function(symbol), called))
+
+    def of_method(self, name: str, making: Called, method: str, called: Called) -> Summary | None:
+        """A method of an object that was made so; "" for the call of the object itself."""
+        cls = self.symbol(name)
+        if not isinstance(cls, ir.ClassIR):
+            return None
+        engine = self.engine()
+        found = self.method_of(cls, method, engine)
+        if found is None:
+            return None
+        init = self.program.method(cls, "__init__")
+        made = self.called(engine, d.function(init, d.instance(cls)), making)[1].writes if init is not None else {}
+        for _ in range(CALLS_BEFORE):
+            frame, answer = self.called(self.engine(), d.function(found, with_fields(cls, made)), called)
+            later = {**made, **answer.writes}
+            if later == made:
+                break
+            made = later
+        return self.summary(frame, answer)
+
+    def method_of(self, cls: ir.ClassIR, method: str, engine: Engine) -> ir.FunctionIR | None:
+        """What runs for a method, or for a call of the object: ``forward`` where nothing else stands before it."""
+        found = self.program.method(cls, method or "__call__")
+        forward = self.program.method(cls, "forward") if not method and engine.is_module_class(cls) else None
+        if forward is not None and (found is None or found.decorators or "__call__" in found.called):
+            return forward
+        return None if found is None or found.decorators else found
+
+    def called(self, engine: Engine, callee: d.Function, called: Called) -> tuple[Frame, Answer]:
+        """A call by a caller of which nothing is known but what it hands on."""
+        frame = Frame(engine, self.caller, {}, None, Depth(DEPTH, ATTRIBUTE_DEPTH), called.no_grad)
+        return frame, engine.call(frame, callee, called.arguments, called.keywords, SOMEWHERE)
+
+    def summary(self, frame: Frame, answer: Answer) -> Summary:
+        seen = Seen(frame)
+        costs = [self.cost(key, event, surely) for key, event, surely in seen.events() if event.effect in COSTLY]
+        worst = max(costs, key=lambda cost: (cost.certainty, cost.place), default=None)
+        return Summary(answer.value, worst, tuple(sorted(seen.signs & STEPPING)))
+
+    def cost(self, key: FunctionKey, event: RawEvent, surely: bool) -> Cost:
+        what = COSTLY[event.effect]
+        place = os.path.relpath(key[0], self.folder).replace(os.sep, "/")
+        # The library that runs may be another version than the one that is read: never certain.
+        certainty = min(event.certainty, 1) if surely and not (event.guards or event.undecided) else 0
+        return Cost(what, f"{place}:{ir.unpack(event.at)[0]}", certainty)
+
+
+NOTHING = Summary(d.UNKNOWN, None, ())
+
+
+def with_fields(cls: ir.ClassIR, fields: dict[str, d.Value]) -> d.Value:
+    return d.record(cls, tuple(sorted(fields.items())))
+
+
+class Seen:
+    """What a frame's calls led to, wherever it stands in the library, but for what most calls don't come to."""
+
+    def __init__(self, frame: Frame) -> None:
+        self.records = {function_key(function): record for function, record in frame.engine.records.items()}
+        self.signs: set[str] = set()
+        self.reached: dict[FunctionKey, bool] = {}
+        """Functions that are called each time → whether no test stands before it."""
+        self.follow(frame.record, True)
+
+    def follow(self, record: Record, surely: bool) -> None:
+        if surely:
+            self.signs.update(sign.kind for sign in record.signs if sign.region == ROOT)
+        for edge in record.calls:
+            if each_time(record, edge.region):
+                self.reach(edge.callee, surely and not edge.undecided)
+
+    def reach(self, key: FunctionKey, surely: bool) -> None:
+        known, record = self.reached.get(key), self.records.get(key)
+        if record is None or known is True or known is surely:
+            return
+        self.reached[key] = surely
+        self.follow(record, surely)
+
+    def events(self) -> Iterator[tuple[FunctionKey, RawEvent, bool]]:
+        for key, surely in self.reached.items():
+            record = self.records[key]
+            for event in record.events.values():
+                if not event.backward_only and each_time(record, event.region):
+                    yield key, event, surely
+
+
+def each_time(record: Record, region: RegionKey) -> bool:
+    while region in record.regions:
+        if region[0] in SELDOM:
+            return False
+        region = record.regions[region].parent
+    return True
+
+
+def lowered(path: str) -> ir.ModuleIR | None:
+    """A file of a library; None where it can't be read."""
+    try:
+        source = read(Path(path), path, MAX_FILE)
+        return lower(source, *dotted_name(path, source_root(path)))
+    except (Unreadable, Unparsable, RecursionError):
+        return None

@@ -1,0 +1,126 @@
+"""Answers kept between runs: one file for each version of a package, dropped when a file that was read has changed."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from xlalint.facts.summaries import Cost, Summary
+from xlalint.installed.packing import pack, unpack
+
+Stamp = tuple[int, int]
+"""Size and time of the last change, of a file."""
+
+
+class Kept(msgspec.Struct, frozen=True, array_like=True):
+    """A summary or a kind as it is written down."""
+
+    value: Any
+    cost: Cost | None
+    signs: tuple[str, ...]
+
+
+class Shelf(msgspec.Struct, array_like=True):
+    """What is known of one version of a package: ``linter`` tells which xlalint found it out."""
+
+    linter: str
+    files: dict[str, Stamp]
+    """Those that were read, by path from the folder with the package."""
+    kinds: dict[str, str]
+    answers: dict[str, Kept | None]
+
+
+DECODER = msgspec.msgpack.Decoder(Shelf)
+ENCODER = msgspec.msgpack.Encoder()
+
+
+class Store:
+    """The shelves of one folder of packages. ``cache`` None: nothing is read or written."""
+
+    def __init__(self, folder: str, package: str, version: str, cache: str | None) -> None:
+        self.folder = folder
+        name = f"{package}-{version or 'unknown'}.msgpack"
+        self.path = None if cache is None else os.path.join(cache, "packages", name)
+        self.shelf = self.read() or Shelf(fingerprint(), {}, {}, {})
+        self.changed = False
+
+    def read(self) -> Shelf | None:
+        """What an earlier run left, if it still holds."""
+        if self.path is None:
+            return None
+        try:
+            with open(self.path, "rb") as file:
+                shelf = DECODER.decode(file.read())
+        except (OSError, msgspec.DecodeError):
+            return None
+        current = shelf.linter == fingerprint() and all(
+            stamp(os.path.join(self.folder, name)) == known for name, known in shelf.files.items()
+        )
+        return shelf if current else None
+
+    def kind(self, name: str) -> str | None:
+        return self.shelf.kinds.get(name)
+
+    def put_kind(self, name: str, kind: str) -> None:
+        self.shelf.kinds[name] = kind
+        self.changed = True
+
+    def has(self, question: str) -> bool:
+        return question in self.shelf.answers
+
+    def get(self, question: str) -> Summary | None:
+        kept = self.shelf.answers[question]
+        return None if kept is None else Summary(unpack(kept.value), kept.cost, kept.signs)
+
+    def put(self, question: str, answer: Summary | None) -> Summary | None:
+        """The answer as it will be given from now on: what can't be kept is unknown in this run, too."""
+        kept = None if answer is None else Kept(pack(answer.value), answer.cost, answer.signs)
+        self.shelf.answers[question] = kept
+        self.changed = True
+        return self.get(question)
+
+    def write(self, files: list[str]) -> None:
+        """Add what this run found out. Where that isn't possible, the next run finds it out again."""
+        if self.path is None or not self.changed:
+            return
+        self.shelf.files.update((name, stamp(os.path.join(self.folder, name))) for name in files)
+        other = self.read()
+        if other is not None:
+            # Another process may have written in between.
+            self.shelf.files = {**other.files, **self.shelf.files}
+            self.shelf.kinds = {**other.kinds, **self.shelf.kinds}
+            self.shelf.answers = {**other.answers, **self.shelf.answers}
+        self.changed = False
+        beside = f"{self.path}.{os.getpid()}"
+        try:
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
+            with open(beside, "wb") as file:
+                file.write(ENCODER.encode(self.shelf))
+            os.replace(beside, self.path)
+        except OSError:
+            return
+
+
+def stamp(path: str) -> Stamp:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return (-1, -1)
+    return (found.st_size, found.st_mtime_ns)
+
+
+@cache
+def fingerprint() -> str:
+    """Which xlalint this is, by the stamps of the files that its answers depend on."""
+    import hashlib
+
+    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    digest = hashlib.sha256()
+    for part in ("facts", "installed", "knowledge", "program"):
+        for entry in sorted(os.scandir(os.path.join(own, part)), key=lambda one: one.name):
+            if entry.is_file():
+                digest.update(f"{part}/{entry.name} {stamp(entry.path)}".encode())
+    return digest.hexdigest()
