@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,14 @@ ON_DEVICE = Path(__file__).parent / "device"
 
 # torch_xla reads it when it is imported, in this process or in a worker. A real device may be named from outside.
 os.environ.setdefault("PJRT_DEVICE", "CPU")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What runs keep for others goes into a folder of the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XLALINT_CACHE_DIR", str(tmp_path_factory.mktemp("kept")))
+        yield
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

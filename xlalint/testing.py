@@ -12,6 +12,7 @@ import msgspec
 
 from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.events import Event, Facts
+from xlalint.facts.summaries import Follower
 from xlalint.facts.values import Value
 from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Diagnostic
@@ -20,14 +21,27 @@ from xlalint.linting import Bench, Options
 from xlalint.sources.source import Source
 
 
-def facts_of(text: str, path: str = "page.py", *, assume_xla: bool | None = None) -> Facts | str:
-    """The facts of one text, or why there are none."""
+def facts_of(
+    text: str, path: str = "page.py", *, assume_xla: bool | None = None, installed: Mapping[str, str] | None = None
+) -> Facts | str:
+    """The facts of one text, or why there are none. ``installed`` are files of packages that it may import."""
     analyse = importlib.import_module("xlalint.facts.analysis").analyse
-    assumptions = Assumptions(assume_xla=assume_xla)
-    found: Iterator[tuple[Source, Facts | str]] = analyse(
-        [Source(path, text, "utf-8")], lambda _: assumptions, Options(jobs=1)
-    )
-    return next(found)[1]
+    with tempfile.TemporaryDirectory() as folder:
+        assumptions = Assumptions(assume_xla=assume_xla, follower=follower_into(installed, folder))
+        found: Iterator[tuple[Source, Facts | str]] = analyse(
+            [Source(path, text, "utf-8")], lambda _: assumptions, Options(jobs=1)
+        )
+        return next(found)[1]
+
+
+def follower_into(installed: Mapping[str, str] | None, folder: str) -> Follower | None:
+    """Who follows calls into packages that are laid out below ``folder`` for it."""
+    if not installed:
+        return None
+    laid_out(installed, folder)
+    make = importlib.import_module("xlalint.installed.follower").follower
+    made: Follower = make(folder, folder, None, False)
+    return made
 
 
 def selecting(codes: Iterable[str]) -> Configurations:
@@ -37,13 +51,15 @@ def selecting(codes: Iterable[str]) -> Configurations:
     return Configurations(fixed=msgspec.structs.replace(found, settings=settings))
 
 
-def findings_of(text: str, path: str = "page.py", *, select: Iterable[str] = ()) -> list[Diagnostic]:
+def findings_of(
+    text: str, path: str = "page.py", *, select: Iterable[str] = (), installed: Mapping[str, str] | None = None
+) -> list[Diagnostic]:
     """The findings of one text with the default configuration, suppressed ones left out; the rules of ``select`` are
-    on even if they are off by default.
+    on even if they are off by default. ``installed`` are files of packages that it may import.
 
     Raises ``ValueError`` for a text that can't be linted.
     """
-    facts = facts_of(text, path)
+    facts = facts_of(text, path, installed=installed)
     if isinstance(facts, str):
         raise ValueError(facts)
     found = Bench(selecting(select)).judge(Source(path, text, "utf-8"), facts)
@@ -53,17 +69,21 @@ def findings_of(text: str, path: str = "page.py", *, select: Iterable[str] = ())
 
 
 def findings_in(
-    files: Mapping[str, str], *, assume_xla: bool | None = None, select: Iterable[str] = ()
+    files: Mapping[str, str],
+    *,
+    assume_xla: bool | None = None,
+    select: Iterable[str] = (),
+    installed: Mapping[str, str] | None = None,
 ) -> list[Diagnostic]:
     """The findings of several files, by the default configuration and with the rules of ``select``; paths as given,
-    imports between them resolve.
+    imports between them resolve, and those of the packages whose files are ``installed``.
 
     Raises ``ValueError`` for a text that can't be linted.
     """
     analyse = importlib.import_module("xlalint.facts.analysis").analyse
-    assumptions = Assumptions(assume_xla=assume_xla)
     found: list[Diagnostic] = []
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as packages:
+        assumptions = Assumptions(assume_xla=assume_xla, follower=follower_into(installed, packages))
         bench = Bench(selecting(select))
         for source, facts in analyse(laid_out(files, folder), lambda _: assumptions, Options(jobs=1)):
             if isinstance(facts, str):

@@ -18,18 +18,19 @@ BLOCKS = [
 ]
 
 
-def found_in(text: str, code: str = "") -> list[tuple[int, int, str]]:
+def found_in(text: str, page: Page | None = None) -> list[tuple[int, int, str]]:
     """A page's own rule is on, even where it is off by default."""
-    found = (one for one in findings_of(text, select=[code] if code else []) if one.suppressed is None)
+    select, installed = ([page.code], page.installed) if page is not None else ([], None)
+    found = (one for one in findings_of(text, select=select, installed=installed) if one.suppressed is None)
     return sorted((one.at.line, one.at.column, one.name) for one in found)
 
 
 @pytest.mark.parametrize(("page", "block"), BLOCKS)
 def test_a_page_s_findings_are_those_it_marks(page: Page, block: Block) -> None:
     if block.kind == "fixed":
-        assert found_in(fixed_text(page.bad_of(block), block), page.code) == []
+        assert found_in(fixed_text(page.bad_of(block), block), page) == []
         return
-    found = found_in(block.text, page.code)
+    found = found_in(block.text, page)
     for mark in block.marks:
         here = [finding for finding in found if (finding[0], finding[2]) == (mark.line, mark.name)]
         if mark.kind == "missed":

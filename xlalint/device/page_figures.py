@@ -9,7 +9,7 @@ import msgspec
 from xlalint.device.experiment import Figures, Worker, measure
 from xlalint.device.protocol import Versions
 from xlalint.findings.model import Mode
-from xlalint.findings.pages import Block, Claim, Experiment, Page, Sides, fixed_text
+from xlalint.findings.pages import Block, Claim, Experiment, Page, Sides
 
 HEADING = "## Measured"
 _ALWAYS_SHOWN = ("compiles", "executions", "reads", "uploads", "fallbacks")
@@ -38,7 +38,7 @@ def measure_page(page: Page, worker: Worker, seconds: float = 60.0) -> tuple[Mea
         experiment = page.experiment_of(block)
         if experiment is None:
             continue
-        text = fixed_text(page.bad_of(block), block) if block.kind == "fixed" else block.text
+        text = page.program_of(block)
         for mode in experiment.modes:
             if experiment.env:
                 with Worker(experiment.env) as own:

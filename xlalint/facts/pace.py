@@ -39,7 +39,7 @@ RARE_NAMES = ("first", "debug", "is_last", "last_batch", "should_log", "do_log",
 
 
 def guarded_pace(frame: Frame, node: ir.If) -> Pace:
-    if frame.remembers or compares_equal(node.test):
+    if frame.remembers or compares_equal(node.test) or calls_plainly(node.test):
         return pace_in(frame, node)
     return pace_by_text(node)
 
@@ -49,6 +49,15 @@ def compares_equal(test: ir.Expr) -> bool:
     if type(test) is ir.Boolean:
         return any(compares_equal(value) for value in test.values)
     return type(test) is ir.Compare and test.operators == ("eq",)
+
+
+def calls_plainly(test: ir.Expr) -> bool:
+    """``divisible_by(step, k)``: what it means, a function of the program may tell."""
+    if type(test) is ir.Boolean:
+        return any(calls_plainly(value) for value in test.values)
+    if type(test) is ir.Unary:
+        return calls_plainly(test.operand)
+    return type(test) is ir.Call and type(test.function) is ir.Name and len(test.arguments) == 2
 
 
 @cache
@@ -144,6 +153,9 @@ def is_periodic(test: ir.Expr, outcome: bool, frame: Frame | None) -> bool:
             return False
         path = path_of(test)
         return path is not None and path + PERIODIC in frame.env
+    if type(test) is ir.Call:
+        meant = returned_by(frame, test) if frame is not None and calls_plainly(test) else None
+        return meant is not None and is_periodic(meant, outcome, None)
     if type(test) is ir.Unary and test.operator == "not":
         if type(test.operand) is ir.Binary and test.operand.operator == "mod":
             return outcome and is_period(test.operand)
@@ -167,6 +179,15 @@ def is_periodic(test: ir.Expr, outcome: bool, frame: Frame | None) -> bool:
     if type(test) is ir.Binary and test.operator == "mod":
         return not outcome and is_period(test)
     return False
+
+
+def returned_by(frame: Frame, call: ir.Call) -> ir.Expr | None:
+    """What a called function of the program returns, where that is all it does."""
+    meant = frame.engine.program.resolve(frame.path, call.function.name)  # type: ignore[union-attr]
+    if not isinstance(meant, ir.FunctionIR) or len(meant.body) != 1:
+        return None
+    only = meant.body[0]
+    return only.value if type(only) is ir.Return else None
 
 
 def is_period(node: ir.Binary) -> bool:

@@ -246,7 +246,7 @@ def execute_try(frame: Frame, node: ir.Try) -> None:
 
 def execute_match(frame: Frame, node: ir.Match) -> None:
     subject = frame.evaluate(node.subject)
-    if conditions.read_as_truth(subject):
+    if node.compares and conditions.read_as_truth(subject):
         frame.emit(Effect.BRANCH, getattr(node.subject, "at", 0), subject, "match", node.subject)
     before = frame.env
     after: Environment | None = before
@@ -256,7 +256,9 @@ def execute_match(frame: Frame, node: ir.Match) -> None:
             frame.env[name] = d.UNKNOWN
         if guard is not None:
             conditions.test(frame, guard, Effect.BRANCH, "match")
+        frame.undecided += 1
         execute(frame, block)
+        frame.undecided -= 1
         after = join_environments(after, frame.environment)
     frame.environment = after
 

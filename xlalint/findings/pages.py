@@ -3,6 +3,7 @@
 A page starts with ``# `name` (CODE)``; the first paragraph below is the definition; ``## Heading`` starts a section.
 Code stands in fences: ``py bad``, ``py good``, ``py fixed`` and ``toml experiment``, each with an optional label
 (``py bad accumulated``). A labelled block belongs to the experiment of the same label, else to the one without.
+``py installed NAME.py`` is a module that the other blocks import from where packages are installed.
 """
 
 from __future__ import annotations
@@ -31,8 +32,16 @@ METRICS = (
 
 _TITLE = re.compile(r"# `(?P<name>[a-z0-9-]+)` \((?P<code>XLA\d{3})\)")
 _FENCE = re.compile(r"(?P<ticks>`{3,})(?P<info>.*)")
+_INSTALLED = "py installed "
 _MARK = re.compile(r"(?P<kind>error|missed|false-alarm):(?: (?P<column>\d+))? \[(?P<name>[a-z0-9-]+)\]")
 _MARK_COMMENT = re.compile(r"[ \t]*# (?:error|missed|false-alarm): .*$", re.MULTILINE)
+
+
+_MADE = """\
+import sys as _sys, types as _types
+_sys.modules["{name}"] = _types.ModuleType("{name}")
+exec({text!r}, vars(_sys.modules["{name}"]))
+"""
 
 
 class PageError(Exception):
@@ -115,6 +124,8 @@ class Page(msgspec.Struct, frozen=True):
     """Heading to text, in the order of the page, fences included."""
     blocks: tuple[Block, ...]
     experiments: tuple[Experiment, ...]
+    installed: dict[str, str] = {}
+    """Text of the modules that the blocks import, by file name."""
 
     def of_kind(self, kind: str) -> tuple[Block, ...]:
         return tuple(block for block in self.blocks if block.kind == kind)
@@ -123,6 +134,12 @@ class Page(msgspec.Struct, frozen=True):
         """The experiment of the block's label, else the one without a label."""
         by_label = {experiment.label: experiment for experiment in self.experiments}
         return by_label.get(block.label) or by_label.get("")
+
+    def program_of(self, block: Block) -> str:
+        """The text that the device runs for a block, with what it imports."""
+        text = fixed_text(self.bad_of(block), block) if block.kind == "fixed" else block.text
+        made = [_MADE.format(name=name.removesuffix(".py"), text=body) for name, body in self.installed.items()]
+        return "".join([*made, text])
 
     def bad_of(self, fixed: Block) -> Block:
         """The bad block that ``fixed`` is the mended text of: that of the same label."""
@@ -149,13 +166,16 @@ def parse_page(text: str) -> Page:
         raise PageError("line 1: want a title like # `scalar-read-in-step` (XLA101)")
     fences, prose = _split(lines)
     definition, sections = _sections(prose)
+    installed = [fence for fence in fences if fence.info.startswith(_INSTALLED)]
+    programs = [fence for fence in fences if fence.info.startswith("py ") and fence not in installed]
     return Page(
         code=title["code"],
         name=title["name"],
         definition=definition,
         sections=sections,
-        blocks=tuple(_block(fence) for fence in fences if fence.info.startswith("py ")),
+        blocks=tuple(map(_block, programs)),
         experiments=tuple(_experiment(fence) for fence in fences if fence.info.startswith("toml experiment")),
+        installed={fence.info.removeprefix(_INSTALLED): fence.text for fence in installed},
     )
 
 

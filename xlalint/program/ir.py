@@ -300,6 +300,8 @@ class Match(Node, frozen=True):
     subject: Expr
     cases: tuple[tuple[tuple[str, ...], Expr | None, Block], ...]
     """Each case: the names that its pattern binds, its guard, its body."""
+    compares: bool
+    """Whether a pattern is a value, which is compared with the subject; the others look at types alone."""
     at: int
 
 

@@ -12,6 +12,15 @@ from xlalint.program.syntax import OPERATORS, Unparsable, header, is_main_guard,
 from xlalint.sources.source import Source
 
 
+def is_value(pattern: ast.pattern) -> bool:
+    """``case 0:``, ``case A.B | "x":``."""
+    if isinstance(pattern, ast.MatchOr):
+        return any(map(is_value, pattern.patterns))
+    if isinstance(pattern, ast.MatchAs):
+        return pattern.pattern is not None and is_value(pattern.pattern)
+    return isinstance(pattern, ast.MatchValue)
+
+
 def lower(source: Source, module: str, package: str) -> ir.ModuleIR:
     """Parse and lower one file. Raises ``Unparsable``."""
     tree = parse(source.text)
@@ -256,7 +265,8 @@ class Lowering:
             for name in names:
                 self.scopes.bind_name(name)
             cases.append((names, self.maybe(case.guard), self.block(case.body)))
-        return ir.Match(subject, tuple(cases), header(node, node.subject))
+        compares = any(is_value(case.pattern) for case in node.cases)
+        return ir.Match(subject, tuple(cases), compares, header(node, node.subject))
 
     def scope(self, node: ast.Global | ast.Nonlocal) -> ir.Stmt:
         self.scopes.declare_outer(node.names)

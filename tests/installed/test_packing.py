@@ -1,0 +1,53 @@
+"""Values keep what they mean when they are written down."""
+
+import json
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xlalint.facts import domain as d
+from xlalint.installed.packing import pack, unpack
+
+TENSORS = st.builds(
+    d.tensor,
+    st.sampled_from([d.XLA, d.HOST, None]),
+    st.sampled_from(["float", "int", "bool", "uint8", None]),
+    st.sampled_from([None, (), (None,), (None, None)]),
+    st.booleans(),
+    st.none(),
+    st.integers(0, 2),
+    st.booleans(),
+)
+CONSTANTS = st.one_of(st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=5), st.none())
+HOSTS = st.one_of(
+    CONSTANTS.map(d.constant),
+    st.sampled_from([d.INT, d.ANY_HOST, d.PAID, d.NUMPY, d.XLA_DEVICE, d.HOST_DEVICE, d.DTYPE, d.UNKNOWN]),
+)
+OBJECTS = st.sampled_from(
+    [d.module("torch.nn.Linear"), d.module("a.B", None, None, "[]"), d.namespace("torch.float32")]
+)
+VALUES = st.recursive(
+    st.one_of(TENSORS, HOSTS, OBJECTS),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3).map(lambda parts: d.sequence("tuple", parts)),
+        inner.map(lambda part: d.sequence("list", None, part)),
+        st.lists(st.tuples(st.text(max_size=3), inner), max_size=2, unique_by=lambda item: item[0]).map(
+            lambda items: d.mapping(tuple(items))
+        ),
+        st.lists(inner, min_size=1, max_size=3).map(d.union),
+        inner.map(lambda part: d.role("batch", part)),
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(VALUES)
+def test_a_value_comes_back_as_it_was(value: d.Value) -> None:
+    assert unpack(json.loads(json.dumps(pack(value)))) is value or unpack(pack(value)) == value
+
+
+def test_what_belongs_to_the_asking_program_is_left_behind() -> None:
+    varying = d.tensor(dtype="int", dims=(4, 8), varies=("main.py", "train", 3))
+    assert unpack(pack(varying)) == d.tensor(dtype="int", dims=(None, None))
+    assert unpack(pack(d.bound(d.UNKNOWN, "step"))) is d.UNKNOWN
