@@ -228,6 +228,8 @@ def compared(frame: Frame, node: ir.Compare, operator: str, a: d.Value, b: d.Val
 
 
 def identity(operator: str, a: d.Value, b: d.Value) -> d.Value:
+    if b in (d.TRUE, d.FALSE) and type(a) is d.Host and a.known and a.type in ("bool", "none"):
+        return d.constant((a is b) == (operator == "is"))
     if b is not d.NONE:
         return d.BOOL
     is_none: bool | None = None

@@ -252,6 +252,8 @@ def call_super(
     program = frame.engine.program
     cls = holder.ir if type(holder) in (d.Instance, d.Record, d.Class) else receiver.ir  # type: ignore[attr-defined]
     method = program.after(cls, receiver.ir, name)
+    if method is None and name == "__call__" and objects.is_module_class(frame, cls):
+        method = program.method(cls, "forward")
     if method is None:
         if name == "__init__" or type(holder) is d.Class:
             return d.UNKNOWN

@@ -142,7 +142,7 @@ class Package:
         """What runs for a method, or for a call of the object: ``forward`` where nothing else stands before it."""
         found = self.program.method(cls, method or "__call__")
         forward = self.program.method(cls, "forward") if not method and engine.is_module_class(cls) else None
-        if forward is not None and (found is None or found.decorators or "__call__" in found.called):
+        if forward is not None and (found is None or found.decorators):
             return forward
         return None if found is None or found.decorators else found
 
