@@ -20,4 +20,5 @@ def check(facts: Facts) -> Iterator[Finding]:
             at=call,
             message=f"`{call.spelling}` {what} {how_often(call)}, at {place}",
             help="call it less often, or after the step boundary, or write what is needed of it without the read",
+            package=place.partition("/")[0].partition(".")[0],
         )

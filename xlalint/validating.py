@@ -104,7 +104,8 @@ class _Cases:
         sources = [_source(path) for path in paths]
         self._places = {source.path: Places(source) for source in sources}
         self._sights: Sights = sights(sources, Followers(configurations).assumptions)
-        self._modules = Modules(self._sights.resolve, self._read)
+        packages = frozenset(one.package for one in diagnostics if one.package)
+        self._modules = Modules(self._sights.resolve, self._read, packages)
         self._rules = {loaded.rule.code: loaded for path in paths for loaded in rules_of(configurations.of_file(path))}
         self._claims = {one.code: _claims(self._rules[one.code]) for one in diagnostics if one.code in self._rules}
 

@@ -19,8 +19,8 @@ from xlalint.edits.places import Places
 _AVAILABLE = frozenset({"torch", "torch_xla", "numpy"})
 """What comes with the device, besides the standard library."""
 _MEASURED = frozenset({"torchmetrics"})
-"""Packages whose classes rules know by what was measured of them: imported where they are installed. Nothing else is
-imported, for it may do anything."""
+"""Packages whose classes rules know by what was measured of them: imported where they are installed, as are those whose
+own source costs. Nothing else is imported, for it may do anything."""
 _BUILTINS = frozenset(dir(builtins))
 _HIDDEN = (ast.If, ast.Try)
 
@@ -71,13 +71,22 @@ class Names:
 
 
 class Modules:
-    """The files of a run, read as they are asked for."""
+    """The files of a run, read as they are asked for. ``packages`` are those that its findings are about."""
 
-    def __init__(self, resolve: Resolve, read: Callable[[str], Places | None]) -> None:
+    def __init__(
+        self, resolve: Resolve, read: Callable[[str], Places | None], packages: frozenset[str] = frozenset()
+    ) -> None:
         self._resolve, self._read = resolve, read
+        self._packages = packages
         self.reading = Lock()
         """Held by who reads trees: findings are run side by side."""
         self._names: dict[str, Names] = {}
+
+    def is_available(self, package: str) -> bool:
+        """Whether a program may import a package, by its top-level name."""
+        if package in _MEASURED or package in self._packages:
+            return importlib.util.find_spec(package) is not None
+        return package in _AVAILABLE or package in sys.stdlib_module_names
 
     def names(self, places: Places) -> Names:
         path = os.path.abspath(places.path)
@@ -158,7 +167,7 @@ class Taking:
         module = (node.module or "") if isinstance(node, ast.ImportFrom) else alias.name
         relative = isinstance(node, ast.ImportFrom) and node.level > 0
         top = module.partition(".")[0]
-        if not relative and is_available(top):
+        if not relative and self._modules.is_available(top):
             single = copy.copy(node)
             single.names = [alias]
             self._imports.append(single)
@@ -182,13 +191,6 @@ class Taking:
         taken = sum(len(block) for names, block in self._taken.items() if names is not self._own)
         beside = self._bound.get(there) if there != name else None
         return taken < _MOST and beside in (None, origin.by_name[there]) and origin is not self._own
-
-
-def is_available(package: str) -> bool:
-    """Whether a program may import a package, by its top-level name."""
-    if package in _MEASURED:
-        return importlib.util.find_spec(package) is not None
-    return package in _AVAILABLE or package in sys.stdlib_module_names
 
 
 def _constant_function(value: bool) -> ast.expr:

@@ -99,6 +99,7 @@ class Judge:
             suppressed=draft.suppressed(rule, placed.statement),
             loop_line=event.loop_line,
             neutral=finding.neutral or rule.neutral,
+            package=finding.package,
         )
 
     def _severity(self, finding: Finding) -> Severity:

@@ -100,6 +100,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """Only where the finding stands elsewhere than its event."""
     neutral: Neutral | None = None
     """Only where it differs from the rule's own."""
+    package: str = ""
+    """The installed package whose source costs, where it is not the user's own."""
 
 
 Check = Callable[[Facts], Iterator[Finding]]
@@ -223,6 +225,8 @@ class Diagnostic(msgspec.Struct, frozen=True, kw_only=True):
     """Where the loop begins that makes it hot, if that is in the same file."""
     neutral: Neutral = Neutral.REPLAY
     """What a device compares it with."""
+    package: str = ""
+    """The installed package whose source costs: what a device runs may import it."""
     evidence: Evidence | None = None
     """What a device said of it; None before ``validate``."""
 
