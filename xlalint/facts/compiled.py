@@ -8,14 +8,13 @@ from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.record import FunctionKey, Sign
+from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 
 OPENXLA = "openxla"
 SIGN = "compiled:"
 """The start of a sign that names a compiled function."""
 TURNED_OFF = frozenset({"disable", "dynamo_disable"})
-BREAKING = frozenset({"time.time", "time.perf_counter", "time.sleep", "random.random", "torch._dynamo.graph_break"})
-"""Functions of other packages that no graph can hold, each measured; ``random.randint`` is none of them."""
 
 
 def note_compiled(frame: Frame, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call) -> None:
@@ -67,7 +66,8 @@ def check_break(frame: Frame, subject: str, node: ir.Call) -> None:
 
 
 def check_external(frame: Frame, name: str, node: ir.Call) -> None:
-    if name in BREAKING:
+    """A function of another package that no graph can hold."""
+    if name in frameworks().names("graph-break"):
         check_break(frame, name, node)
 
 

@@ -5,24 +5,16 @@ from __future__ import annotations
 from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
+from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 
-HOOKS = frozenset(
-    {
-        "register_forward_hook",
-        "register_forward_pre_hook",
-        "register_full_backward_hook",
-        "register_full_backward_pre_hook",
-        "register_backward_hook",
-    }
-)
 ADDING = frozenset({"append", "extend", "insert"})
 HOLDERS = ("ModuleList", "Sequential")
 
 
 def check_hooked(frame: Frame, name: str, node: ir.Call) -> None:
     """Who removes hooks again, anywhere in the function, keeps their number."""
-    if name in HOOKS and "remove" not in frame.function.called:
+    if name in frameworks().names("hook") and "remove" not in frame.function.called:
         emit(frame, "hook", node)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xlalint.facts import domain as d
-from xlalint.knowledge.tables import costly_calls
+from xlalint.knowledge.tables import costly_calls, frameworks
 
 MADE_BY = "made by "
 
@@ -19,9 +19,6 @@ def made_model(name: str, arguments: list[d.Value], keywords: dict[str, d.Value]
     maker, _, _ = name.rpartition(".")
     checkpoint = arguments[0] if arguments else keywords.get("pretrained_model_name_or_path", d.UNKNOWN)
     words = checkpoint.constant.lower() if type(checkpoint) is d.Host and isinstance(checkpoint.constant, str) else ""
-    asks = "attn_implementation" not in keywords and not any(other in words for other in WITHOUT_QUESTION)
+    unasked = any(name in words for name in frameworks().names("mask-unasked"))
+    asks = "attn_implementation" not in keywords and not unasked
     return d.module("?", None, MADE_BY + maker) if asks and f"{maker}.forward" in costly_calls() else d.module("?")
-
-
-WITHOUT_QUESTION = ("t5", "deberta", "electra")
-"""Models of transformers that don't ask whether a mask masks anything, by the names of their checkpoints."""

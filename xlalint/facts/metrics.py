@@ -5,20 +5,13 @@ from __future__ import annotations
 from xlalint.facts import domain as d
 from xlalint.facts.frame import Frame
 from xlalint.facts.library_costs import FREE, check_call
-from xlalint.knowledge.tables import costly_calls
+from xlalint.knowledge.tables import costly_calls, frameworks
 from xlalint.program import ir
 
 HEAD = "torchmetrics"
 SAME = frozenset({"cuda", "clone", "train", "eval", "float", "double", "half", "requires_grad_"})
 ASKED = {"update": ("update",), "forward": ("update", "compute"), "compute": ("compute",)}
 """What a call does: ``forward`` updates, and computes the value of the batch."""
-DECISIVE: dict[str, frozenset[object]] = {
-    "average": frozenset({"macro"}),
-    "nan_strategy": frozenset({"warn", "ignore", "error"}),
-    "validate_args": frozenset({True}),
-    "thresholds": frozenset({None}),
-}
-"""Arguments that change what a metric costs, with the values for which it is known."""
 
 
 def make_metric(
@@ -30,12 +23,14 @@ def make_metric(
     task = keywords.get("task", arguments[0] if arguments else d.NONE)
     if type(task) is d.Host and task.constant == "binary":
         last = f"Binary{last}"
-    settled = "**" not in keywords and all(
-        type(value) is d.Host and value.known and value.constant in DECISIVE[key]
-        for key, value in keywords.items()
-        if key in DECISIVE
-    )
+    settled = "**" not in keywords and all(is_settled(key, value) for key, value in keywords.items())
     return d.role("metric", None, f"{HEAD}.{last}" if settled else None)
+
+
+def is_settled(argument: str, value: d.Value) -> bool:
+    """Whether a metric's cost is known with this argument, or does not depend on it."""
+    known = frameworks().get("metric-argument", argument)
+    return known is None or (type(value) is d.Host and value.known and str(value.constant) in known.split("; "))
 
 
 def call_metric(

@@ -8,19 +8,17 @@ from xlalint.facts import domain as d
 from xlalint.facts.carried import assignment_at
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import APART, Frame
+from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 
-CLOCKS = frozenset({"time.time", "time.perf_counter", "time.monotonic", "time.time_ns", "time.perf_counter_ns"})
 BOUNDARY = "boundary"
 """What is timed without it is how long it takes to record the step, and may be meant."""
 WAIT = "device-wait"
-WAITING = frozenset({"torch_xla.core.xla_model.wait_device_ops"})
-"""Measured: ``torch_xla.sync(wait=True)`` is none."""
 
 
 def note_wait(frame: Frame, name: str, node: ir.Call) -> None:
     """``xm.wait_device_ops()``."""
-    if name in WAITING:
+    if name in frameworks().names("device-wait"):
         frame.sign(WAIT, node.at)
 
 
@@ -60,4 +58,4 @@ def origin(frame: Frame, node: ir.Name) -> int:
 
 def is_clock(frame: Frame, call: ir.Call) -> bool:
     callee = frame.evaluate(call.function)
-    return type(callee) is d.Namespace and callee.name in CLOCKS
+    return type(callee) is d.Namespace and callee.name in frameworks().names("clock")

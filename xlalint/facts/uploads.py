@@ -10,10 +10,9 @@ from xlalint.facts import domain as d
 from xlalint.facts import objects
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
+from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 
-MADE_THERE = frozenset({"zeros", "ones", "full", "arange", "eye", "linspace"})
-"""The makers that give the same on the device. Random numbers would come from another generator."""
 KEPT = frozenset({"cache", "lru_cache"})
 """Decorators of functions whose results are kept: what they make is made once."""
 WITH_PARAMETERS = ("Linear", "Bilinear", "Conv", "Embedding", "LSTM", "GRU", "RNN", "BatchNorm", "LayerNorm")
@@ -81,10 +80,12 @@ def receiver(node: ir.Call) -> ir.Expr | None:
 
 
 def made_there(arguments: list[d.Value], node: ir.Call) -> str:
-    """Whether the operand is made by a call that could make it on the device at once."""
+    """Whether the operand is made by a call that could make it on the device at once, and would give the same there:
+    random numbers would come from another generator."""
     made = receiver(node)
     if type(made) is not ir.Call or type(made.function) is not ir.Attribute or node.keywords or not arguments:
         return ""
     named = type(made.function.value) is ir.Name and made.function.value.name == "torch"
     to_device = type(arguments[0]) is d.Host and arguments[0].type == "device"
-    return "made-there" if named and to_device and made.function.name in MADE_THERE else ""
+    same = made.function.name in frameworks().names("same-on-device")
+    return "made-there" if named and to_device and same else ""

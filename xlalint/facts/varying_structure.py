@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from xlalint.facts import domain as d
 from xlalint.facts.carried import assignment_at
@@ -11,10 +11,9 @@ from xlalint.facts.counters import blocks_of
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Environment, Frame
 from xlalint.facts.lengths import MARKS
+from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 
-DRAWING = frozenset({"random", "rand", "uniform", "randint", "randrange", "choice", "random_sample", "bernoulli"})
-ROOTS = ("random.", "numpy.random.", "torch.rand", "torch.bernoulli", "torch.empty")
 WORK = frozenset({"model-call", "layer-call", "backward", "optimizer-step"})
 DEEPEST = 3
 COIN = " by a coin"
@@ -42,7 +41,7 @@ def does_steps(frame: Frame, block: ir.Block) -> bool:
 
 def check_coin(frame: Frame, node: ir.If, taken: Environment | None, other: Environment | None) -> None:
     """``if random.random() < p: x = layer(x)``, after the arms, which left ``taken`` and ``other``."""
-    if DRAWING.isdisjoint(frame.function.called) or not draws(frame, node.test):
+    if draw_names().isdisjoint(frame.function.called) or not draws(frame, node.test):
         return
     for block, left in ((node.body, taken), (node.orelse, other)):
         if left is None:
@@ -94,11 +93,17 @@ def draws(frame: Frame, node: ir.Expr, depth: int = DEEPEST) -> bool:
 
 def is_draw(frame: Frame, call: ir.Call) -> bool:
     function = call.function
-    if type(function) not in (ir.Name, ir.Attribute) or function.name not in DRAWING:  # type: ignore[union-attr]
+    if type(function) not in (ir.Name, ir.Attribute) or function.name not in draw_names():  # type: ignore[union-attr]
         return False
     callee = frame.evaluate(function)
     on_host = not any(name == "device" for name, _ in call.keywords)
-    return type(callee) is d.Namespace and callee.name.startswith(ROOTS) and on_host
+    return type(callee) is d.Namespace and callee.name in frameworks().names("draw") and on_host
+
+
+@cache
+def draw_names() -> frozenset[str]:
+    """The last names of all that draw: few functions call one of them."""
+    return frozenset(name.rpartition(".")[2] for name in frameworks().names("draw"))
 
 
 @lru_cache(maxsize=8192)
