@@ -124,7 +124,7 @@ def derives(frame: Frame, source: str, target: str, first_line: int) -> bool:
     pending, seen = [source], set()
     while pending:
         name = pending.pop()
-        assigned = assignment_at(frame.function.body, frame.origins.get(name, 0))
+        assigned = assignment_of(frame, name)
         if name in seen or assigned is None or ir.unpack(assigned.at)[0] <= first_line:
             continue
         seen.add(name)
@@ -133,6 +133,11 @@ def derives(frame: Frame, source: str, target: str, first_line: int) -> bool:
             return True
         pending.extend(used)
     return False
+
+
+def assignment_of(frame: Frame, name: str) -> ir.Assign | None:
+    """The statement that last gave a name its value, if it is an assignment."""
+    return assignment_at(frame.function.body, frame.origins.get(name, 0))
 
 
 def assignment_at(block: ir.Block, at: int) -> ir.Assign | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
-from xlalint.facts.record import FunctionKey, Sign
+from xlalint.facts.record import FunctionKey, Sign, function_key
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 
@@ -25,7 +25,7 @@ def note_compiled(frame: Frame, arguments: list[d.Value], keywords: dict[str, d.
     frame.emit(Effect.COMPILED_PART, node.at, d.NONE, "torch.compile", node.arguments[0] if node.arguments else None)
     function = function_of(frame, arguments[0])
     if function is not None:
-        frame.sign(sign_of((function.module, function.qualname, function.at)), node.at)
+        frame.sign(sign_of(function_key(function)), node.at)
 
 
 def function_of(frame: Frame, value: d.Value) -> ir.FunctionIR | None:
@@ -44,7 +44,7 @@ def note_decorated(frame: Frame, function: ir.FunctionIR) -> None:
         holder, backend = decorator.function.value, dict(decorator.keywords).get("backend")
         named = type(holder) is ir.Name and holder.name == "torch" and decorator.function.name == "compile"
         if named and type(backend) is ir.Constant and backend.value == OPENXLA:
-            frame.sign(sign_of((function.module, function.qualname, function.at)), function.at)
+            frame.sign(sign_of(function_key(function)), function.at)
 
 
 def sign_of(key: FunctionKey) -> str:

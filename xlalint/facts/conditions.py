@@ -5,7 +5,7 @@ from __future__ import annotations
 from xlalint.facts import domain as d
 from xlalint.facts import operators
 from xlalint.facts.events import Effect
-from xlalint.facts.frame import Frame
+from xlalint.facts.frame import Frame, span_of
 from xlalint.facts.narrowing import narrow
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
@@ -92,7 +92,7 @@ def boolean(frame: Frame, node: ir.Boolean, effect: Effect | None, subject: str)
         if i < last:
             narrow(frame, operand, is_and)
             if outcome is None and len(frame.guards) < MOST_GUARDS and not asks_for_any(operand):
-                frame.guards = (*frame.guards, getattr(operand, "at", 0))
+                frame.guards = (*frame.guards, span_of(operand))
     frame.guards = guards
     frame.environment = before
     return boolean_result(values, is_and, decided)
@@ -110,7 +110,7 @@ def operand_value(frame: Frame, operand: ir.Expr, effect: Effect | None, subject
         boolean_operand = effect is Effect.BOOLEAN_OPERATOR
         frame.emit(
             effect,
-            getattr(operand, "at", 0),
+            span_of(operand),
             value,
             node.operator if boolean_operand else subject,
             tested_operand(operand),

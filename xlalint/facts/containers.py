@@ -10,6 +10,7 @@ from xlalint.facts.frame import Frame
 from xlalint.facts.growing_modules import check_added, check_hooked
 from xlalint.facts.kept_outputs import check_kept
 from xlalint.facts.lengths import largest_item, row_length
+from xlalint.facts.mentions import receiver_node
 from xlalint.facts.textual import logged, shown_tensor
 from xlalint.facts.training import LEVELS, READING_MAPS, READING_WRITERS, write
 from xlalint.facts.training import call_module_method as module_method
@@ -19,10 +20,6 @@ from xlalint.program import ir
 
 Arguments = list[d.Value]
 Keywords = dict[str, d.Value]
-
-
-def receiver_node(node: ir.Call) -> ir.Expr | None:
-    return node.function.value if type(node.function) is ir.Attribute else None
 
 
 def keep(frame: Frame, node: ir.Call, value: d.Value) -> None:

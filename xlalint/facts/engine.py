@@ -24,7 +24,7 @@ from xlalint.facts.frame import CLEAN, Depth, Environment, Frame
 from xlalint.facts.given import is_given_no_data
 from xlalint.facts.parameters import bind_call, bind_signature, is_loader_name
 from xlalint.facts.printing import show
-from xlalint.facts.record import ROOT, FunctionKey, Record, Sign
+from xlalint.facts.record import ROOT, Record, Sign, function_key
 from xlalint.facts.residence import made_on_host, tells_no_device
 from xlalint.facts.statements import assign, execute
 from xlalint.facts.summaries import Follower
@@ -428,7 +428,3 @@ def with_later_names(closure: d.Function, final: Environment | None) -> d.Functi
 
 def is_without_grad(function: ir.FunctionIR) -> bool:
     return not objects.decorator_names(function).isdisjoint(NO_GRAD_DECORATORS)
-
-
-def function_key(function: ir.FunctionIR) -> FunctionKey:
-    return (function.module, function.qualname, function.at)

@@ -12,11 +12,11 @@ import msgspec
 
 from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.compiled import is_turned_off
-from xlalint.facts.engine import Engine, function_key, is_without_grad
+from xlalint.facts.engine import Engine, is_without_grad
 from xlalint.facts.lending import pack, unpack
 from xlalint.facts.objects import decorator_names
 from xlalint.facts.reach import reaches_xla
-from xlalint.facts.record import FunctionKey, RawEvent, Record
+from xlalint.facts.record import FunctionKey, RawEvent, Record, function_key
 from xlalint.facts.regions import FunctionFacts
 from xlalint.program import ir
 from xlalint.program.link import Program, dotted_name, source_root

@@ -14,7 +14,7 @@ from xlalint.facts.placing import Placing
 from xlalint.facts.printing import show
 from xlalint.facts.reach import files_with_xla
 from xlalint.facts.record import FunctionKey, RawEvent, RegionKey
-from xlalint.facts.regions import FunctionFacts
+from xlalint.facts.regions import FunctionFacts, regions_around
 from xlalint.facts.watching import Watch
 from xlalint.program import ir
 from xlalint.sources.source import Source
@@ -103,7 +103,7 @@ class Explanation:
         return f"{text}: an assumption, for no caller{f' of {above}' if above else ''} is in sight"
 
     def reasons(self, key: FunctionKey, region: RegionKey, pace: Pace) -> Iterator[str]:
-        for kind, at in self.around(self.heat.functions[key], region):
+        for kind, at in reversed([*regions_around(self.heat.functions[key], region)]):
             if kind in REGIONS:
                 yield f"{REGIONS[kind]} (line {ir.unpack(at)[0]})"
             elif kind in ("loop", "while"):
@@ -113,14 +113,6 @@ class Explanation:
         for caller, edge in self.heat.chain(key):
             where = f"{self.placing.shown(caller[0])}:{ir.unpack(edge.at)[0]}"
             yield f"{caller[1]} calls {edge.callee[1]} at {where}"
-
-    def around(self, function: FunctionFacts, region: RegionKey) -> list[RegionKey]:
-        """The regions around a place, the outermost first."""
-        found = []
-        while region in function.regions:
-            found.append(region)
-            region = function.regions[region].parent
-        return found[::-1]
 
     # Values
 

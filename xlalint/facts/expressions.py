@@ -9,7 +9,7 @@ from xlalint.facts import calls, conditions, objects, operators, subscripts
 from xlalint.facts import domain as d
 from xlalint.facts.devices import in_place_of
 from xlalint.facts.events import Effect
-from xlalint.facts.frame import Frame
+from xlalint.facts.frame import Frame, span_of
 from xlalint.facts.lengths import row_length
 from xlalint.facts.names import lookup
 from xlalint.facts.narrowing import like_default, none_tested
@@ -101,7 +101,7 @@ def evaluate_unary(frame: Frame, node: ir.Unary) -> d.Value:
     if node.operator == "not":
         known = d.tensor_of(value)
         if known is not None and known.live and d.surely_tensor(value):
-            frame.emit(Effect.BOOLEAN_OPERATOR, ir_at(node.operand), value, "not", node.operand, form="negated")
+            frame.emit(Effect.BOOLEAN_OPERATOR, span_of(node.operand), value, "not", node.operand, form="negated")
         truth = d.truth(value)
         return d.BOOL if truth is None else d.constant(not truth)
     if type(value) is d.Tensor:
@@ -131,7 +131,7 @@ def evaluate_conditional(frame: Frame, node: ir.Conditional) -> d.Value:
     conditions.narrow(frame, node.test, True)
     guards = frame.guards
     if len(guards) < conditions.MOST_GUARDS and not conditions.asks_for_any(node.test):
-        frame.guards = (*guards, getattr(node.test, "at", 0))
+        frame.guards = (*guards, span_of(node.test))
     yes = frame.evaluate(node.body)
     frame.guards = guards
     frame.environment = dict(before)
@@ -194,7 +194,7 @@ def evaluate_comprehension(frame: Frame, node: ir.Comprehension) -> d.Value:
     first = node.generators[0]
     outer = frame.evaluate(first.iterable)
     over = "loader" if type(outer) is d.Role and outer.role == "loader" else ""
-    with frame.inside("loop", node.at, over, ir_at(first.iterable)):
+    with frame.inside("loop", node.at, over, span_of(first.iterable)):
         for generator in node.generators:
             iterable = outer if generator is first else frame.evaluate(generator.iterable)
             element = objects.element_of(frame, iterable)
@@ -254,10 +254,6 @@ def evaluate_walrus(frame: Frame, node: ir.Walrus) -> d.Value:
     value = frame.evaluate(node.value)
     frame.bind(node.target, value)
     return value
-
-
-def ir_at(node: ir.Expr) -> int:
-    return getattr(node, "at", 0)
 
 
 EXPRESSIONS: dict[type, Callable[[Frame, Any], d.Value]] = {

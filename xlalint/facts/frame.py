@@ -129,6 +129,10 @@ class Frame:
         if self.known_globals is not None and value is not d.UNKNOWN:
             self.known_globals[path] = value
 
+    def bound_on(self, name: str) -> int:
+        """The line on which this function last bound a name; 0 where it was given."""
+        return ir.unpack(self.origins.get(name, 0))[0]
+
     def given_by_signature(self) -> bool:
         """No call gave the arguments: they are what the signature promises."""
         self.heeds_signature = True

@@ -36,5 +36,4 @@ def bound_at(frame: Frame, node: ir.Expr) -> int:
     """The line on which this function bound the name of what grows; 0 where it was given."""
     while isinstance(node, (ir.Attribute, ir.Subscript, ir.Call)):
         node = node.function if isinstance(node, ir.Call) else node.value
-    bound = frame.origins.get(node.name, 0) if type(node) is ir.Name else 0
-    return ir.unpack(bound)[0] if bound else 0
+    return frame.bound_on(node.name) if type(node) is ir.Name else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
+from xlalint.facts.mentions import receiver_node
 from xlalint.program import ir
 
 SWITCH = "set_grad_enabled"
@@ -17,8 +18,8 @@ def check_kept(frame: Frame, value: d.Value, node: ir.Call) -> None:
     loop = frame.loop_key()
     if known is None or loop is None or frame.no_grad or not (known.grad and known.live) or not node.arguments:
         return
-    holder = node.function.value if type(node.function) is ir.Attribute else None
-    bound = frame.origins.get(holder.name, 0) if type(holder) is ir.Name else 0
-    if bound and ir.unpack(bound)[0] < loop[2] and SWITCH not in frame.engine.program.called:
+    holder = receiver_node(node)
+    bound = frame.bound_on(holder.name) if type(holder) is ir.Name else 0
+    if 0 < bound < loop[2] and SWITCH not in frame.engine.program.called:
         kept = node.arguments[-1]
         frame.emit(Effect.KEPT_OUTPUT, getattr(kept, "at", node.at), known, "append", kept, varies=loop)

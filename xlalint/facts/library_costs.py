@@ -44,7 +44,7 @@ def holds(row: CostlyCall, arguments: list[d.Value], keywords: dict[str, d.Value
 def is_chosen(block: ir.Block, at: int, tested: bool = False) -> bool:
     """Whether a place stands behind a test, other than that for the main program."""
     for statement in block:
-        if encloses(statement.at, at):
+        if ir.encloses(statement.at, at):
             return tested
         inner_tested = tested or (type(statement) is ir.If and "__name__" not in names_in(statement.test))
         inner = [getattr(statement, field, ()) for field in ("body", "orelse", "final")]
@@ -52,11 +52,6 @@ def is_chosen(block: ir.Block, at: int, tested: bool = False) -> bool:
         if any(type(part) is tuple and is_chosen(part, at, inner_tested) for part in inner):
             return True
     return False
-
-
-def encloses(outer: int, inner: int) -> bool:
-    start, end = ir.unpack(outer)[:2], ir.unpack(outer)[2:]
-    return start <= ir.unpack(inner)[:2] and ir.unpack(inner)[2:] <= end
 
 
 HANDED_ON = "**"

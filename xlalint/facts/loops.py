@@ -8,7 +8,7 @@ from xlalint.facts import conditions, objects
 from xlalint.facts import domain as d
 from xlalint.facts.counters import forget_first_values, hands_on, steps_each
 from xlalint.facts.events import Effect
-from xlalint.facts.frame import Environment, Frame, join_environments
+from xlalint.facts.frame import Environment, Frame, join_environments, span_of
 from xlalint.facts.residence import tells_no_device
 from xlalint.facts.varying_structure import check_trips
 from xlalint.program import ir
@@ -26,7 +26,7 @@ def execute_for(frame: Frame, node: ir.For) -> None:
         over = "data"
     if over == "loader":
         frame.sign("loader", node.at)
-    with frame.inside("loop", node.at, over, getattr(node.iterable, "at", 0)):
+    with frame.inside("loop", node.at, over, span_of(node.iterable)):
         detail = next((p.detail for p in d.alternatives(iterable) if type(p) is d.Role and p.role == "loader"), None)
         if detail is not None:
             frame.sign(f"{detail}-loader", node.at)
@@ -116,7 +116,7 @@ def execute_while(frame: Frame, node: ir.While) -> None:
         conditions.narrow(frame, node.test, True)
         return True
 
-    with frame.inside("while", node.at, "", getattr(node.test, "at", 0)):
+    with frame.inside("while", node.at, "", span_of(node.test)):
         run(frame, node, begin)
     if type(node.test) is ir.Constant and node.test.value and not has_break(node.body):
         frame.environment = None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xlalint.facts import domain as d
 from xlalint.facts.devices import STAND_IN
-from xlalint.facts.frame import Environment, Frame
+from xlalint.facts.frame import Environment, Frame, span_of
 from xlalint.facts.promises import PARAMETER_GROUPS, promised_attribute
 from xlalint.facts.vocabulary import (
     ANY_ATTRIBUTE_ROLES,
@@ -259,7 +259,7 @@ def call_method(
     method = frame.engine.program.method(value.ir, name)  # type: ignore[attr-defined]
     if method is None:
         return d.UNKNOWN
-    return frame.engine.invoke(frame, d.function(method, value), list(arguments), keywords, getattr(node, "at", 0))
+    return frame.engine.invoke(frame, d.function(method, value), list(arguments), keywords, span_of(node))
 
 
 def close_over(frame: Frame, definition: ir.FunctionIR) -> d.Value:

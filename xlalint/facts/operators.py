@@ -8,7 +8,7 @@ from typing import Any
 
 from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
-from xlalint.facts.frame import Frame
+from xlalint.facts.frame import Frame, span_of
 from xlalint.facts.lengths import is_marked, through
 from xlalint.facts.textual import read_by_text
 from xlalint.facts.uploads import check_mixed
@@ -47,7 +47,7 @@ def binary(frame: Frame, operator: str, left: d.Value, right: d.Value, node: ir.
 
 def filled_in(frame: Frame, values: d.Value, node: ir.Expr) -> d.Value:
     """``"%s %.3f" % (a, b)``: one event, whatever many tensors it reads."""
-    read_by_text(frame, values, getattr(node, "at", 0), "%", getattr(node, "right", None))
+    read_by_text(frame, values, span_of(node), "%", getattr(node, "right", None))
     return d.STR
 
 
@@ -65,7 +65,7 @@ def with_tensor(
     b: d.Tensor | None,
     node: ir.Expr,
 ) -> d.Value:
-    at = getattr(node, "at", 0)
+    at = span_of(node)
     if type(left) is d.Host and left.type == "str":
         if operator == "mod" and b is not None and b.live and d.surely_tensor(right):
             frame.emit(Effect.PRINTED, at, right, "%", getattr(node, "right", None))

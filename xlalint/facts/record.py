@@ -12,12 +12,17 @@ import msgspec
 
 from xlalint.facts.domain import LoopKey
 from xlalint.facts.events import Effect, Place
+from xlalint.program import ir
 
 RegionKey: TypeAlias = tuple[str, int]
 """Kind and packed span. The function's own body is ``ROOT``."""
 ROOT: RegionKey = ("body", 0)
 FunctionKey: TypeAlias = tuple[str, str, int]
 """Path, qualified name and packed span of a function."""
+
+
+def function_key(function: ir.FunctionIR) -> FunctionKey:
+    return (function.module, function.qualname, function.at)
 
 
 class Region(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import msgspec
 
 from xlalint.facts.record import ROOT, CallEdge, FunctionKey, Region, RegionKey, Sign
-from xlalint.program.ir import unpack
 
 
 class FunctionFacts(msgspec.Struct, frozen=True, array_like=True):
@@ -61,12 +60,6 @@ def regions_around(function: FunctionFacts, region: RegionKey) -> Iterator[Regio
     while region in function.regions:
         yield region
         region = function.regions[region].parent
-
-
-def encloses(outer: int, inner: int) -> bool:
-    """Whether one packed span lies in another."""
-    a, b = unpack(outer), unpack(inner)
-    return (a[0], a[1]) <= (b[0], b[1]) and (b[2], b[3]) <= (a[2], a[3])
 
 
 def nesting(function: FunctionFacts, region: RegionKey) -> int:

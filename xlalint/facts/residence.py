@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xlalint.facts import domain as d
-from xlalint.facts.carried import assignment_at
+from xlalint.facts.carried import assignment_of
 from xlalint.facts.frame import Frame
 from xlalint.facts.mentions import names_in
 from xlalint.knowledge.tables import frameworks
@@ -32,7 +32,7 @@ def roots_of(frame: Frame, node: ir.Expr | None) -> frozenset[str]:
         if name in seen:
             continue
         seen.add(name)
-        assigned = assignment_at(frame.function.body, frame.origins.get(name, 0))
+        assigned = assignment_of(frame, name)
         used = [name] if assigned is None else list(names_in(assigned.value, MOVING))
         if name in used and name in parameters:
             roots.add(name)

@@ -9,7 +9,7 @@ from xlalint.facts import domain as d
 from xlalint.facts.analysis import AssumptionsOf, merged_assumptions
 from xlalint.facts.evaluation import Part, absolute
 from xlalint.facts.events import Span
-from xlalint.facts.frame import Frame
+from xlalint.facts.frame import Frame, span_of
 from xlalint.facts.watching import Watch
 from xlalint.program import ir
 from xlalint.program.link import GlobalName, Program
@@ -28,7 +28,7 @@ class Sights(Watch):
     def around(self, handler: Any) -> Any:
         def watched(frame: Frame, node: Any) -> d.Value:
             value: d.Value = handler(frame, node)
-            at = getattr(node, "at", 0)
+            at = span_of(node)
             if at and value is not d.UNKNOWN and frame.path in self.paths:
                 kept = self.seen.setdefault((frame.path, at), [])
                 if value not in kept:

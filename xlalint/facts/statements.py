@@ -9,7 +9,7 @@ from xlalint.facts import carried, conditions, engines, objects, operators, subs
 from xlalint.facts import domain as d
 from xlalint.facts.devices import in_place_of
 from xlalint.facts.events import Effect
-from xlalint.facts.frame import Environment, Frame, join_environments
+from xlalint.facts.frame import Environment, Frame, join_environments, span_of
 from xlalint.facts.loops import execute_for, execute_while
 from xlalint.facts.mentions import names_in
 from xlalint.facts.narrowing import forget_told, with_defaults
@@ -208,7 +208,7 @@ def execute_with(frame: Frame, node: ir.With) -> None:
     context = next((kind for kind in kinds if kind.startswith("boundary ")), "")
     opening = 0
     if context:
-        opening = getattr(node.items[kinds.index(context)][0], "at", 0)
+        opening = span_of(node.items[kinds.index(context)][0])
         frame.boundary(node.at)
     pace = context or ("evaluation" if "evaluation" in kinds else "")
     outside = dict(frame.env)
@@ -247,7 +247,7 @@ def execute_try(frame: Frame, node: ir.Try) -> None:
 def execute_match(frame: Frame, node: ir.Match) -> None:
     subject = frame.evaluate(node.subject)
     if node.compares and conditions.read_as_truth(subject):
-        frame.emit(Effect.BRANCH, getattr(node.subject, "at", 0), subject, "match", node.subject)
+        frame.emit(Effect.BRANCH, span_of(node.subject), subject, "match", node.subject)
     before = frame.env
     after: Environment | None = before
     for names, guard, block in node.cases:

@@ -8,8 +8,8 @@ import msgspec
 
 from xlalint.facts.entries import decodes, sets_up
 from xlalint.facts.record import CallEdge, FunctionKey, RegionKey
-from xlalint.facts.regions import WITHIN_A_STEP, FunctionFacts, encloses, loop_of, nesting, within
-from xlalint.program.ir import unpack
+from xlalint.facts.regions import WITHIN_A_STEP, FunctionFacts, loop_of, nesting, within
+from xlalint.program.ir import encloses, unpack
 
 STRONG = frozenset({"optimizer-step", "boundary", "backward"})
 WEAK = frozenset({"model-call", "loader"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xlalint.facts import domain as d
-from xlalint.facts.carried import assignment_at
+from xlalint.facts.carried import assignment_of
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import APART, Frame
 from xlalint.knowledge.tables import frameworks
@@ -51,7 +51,7 @@ def taken_at(frame: Frame, node: ir.Expr) -> int:
 
 
 def origin(frame: Frame, node: ir.Name) -> int:
-    assigned = assignment_at(frame.function.body, frame.origins.get(node.name, 0))
+    assigned = assignment_of(frame, node.name)
     clock = assigned is not None and type(assigned.value) is ir.Call and is_clock(frame, assigned.value)
     return assigned.at if assigned is not None and clock else 0
 

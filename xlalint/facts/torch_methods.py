@@ -13,6 +13,7 @@ from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import largest_item
 from xlalint.facts.library_costs import check_generator
+from xlalint.facts.mentions import receiver_node
 from xlalint.facts.numbers import check_numbers
 from xlalint.facts.objects import shape_of
 from xlalint.facts.residence import is_as_given
@@ -59,10 +60,6 @@ def call_method(
         if name.endswith("_") and type(node.function) is ir.Attribute and type(node.function.value) is ir.Name:
             frame.env[node.function.value.name] = tensor.but(optional=False, grad=tensor.grad or result.grad)
     return result
-
-
-def receiver_node(node: ir.Call) -> ir.Expr | None:
-    return node.function.value if type(node.function) is ir.Attribute else None
 
 
 def reshaped(tensor: d.Tensor, name: str, arguments: Arguments, keywords: Keywords) -> d.Tensor | None:

@@ -10,6 +10,7 @@ from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.growing_modules import check_hooked
 from xlalint.facts.library_costs import check_call
+from xlalint.facts.mentions import receiver_node
 from xlalint.facts.metrics import call_metric
 from xlalint.facts.round_trips import check_way_to_host
 from xlalint.facts.shapes import device_of
@@ -104,10 +105,6 @@ def call_batch_method(
 
         return call_method(frame, known, name, arguments, keywords, node)
     return d.UNKNOWN
-
-
-def receiver_node(node: ir.Call) -> ir.Expr | None:
-    return node.function.value if type(node.function) is ir.Attribute else None
 
 
 def call_role_method(

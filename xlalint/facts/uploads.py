@@ -9,7 +9,8 @@ from __future__ import annotations
 from xlalint.facts import domain as d
 from xlalint.facts import objects
 from xlalint.facts.events import Effect
-from xlalint.facts.frame import Frame
+from xlalint.facts.frame import Frame, span_of
+from xlalint.facts.mentions import receiver_node
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 
@@ -21,7 +22,8 @@ WITH_PARAMETERS = ("Linear", "Bilinear", "Conv", "Embedding", "LSTM", "GRU", "RN
 def check_moved(frame: Frame, tensor: d.Tensor, device: str | None, arguments: list[d.Value], node: ir.Call) -> None:
     """``torch.zeros(8).to(device)``."""
     if device == d.XLA and is_surely_on_host(tensor):
-        emit(frame, tensor, node, receiver(node), "moved", form="" if arguments[1:] else made_there(arguments, node))
+        form = "" if arguments[1:] else made_there(arguments, node)
+        emit(frame, tensor, node, receiver_node(node), "moved", form)
 
 
 def check_made(frame: Frame, data: d.Value, device: str | None, node: ir.Call) -> None:
@@ -56,7 +58,7 @@ def check_index(frame: Frame, tensor: d.Tensor, key: d.Value, item: ir.Expr, nod
 
 def check_module(frame: Frame, module: d.Module, name: str, node: ir.Call) -> None:
     """``torch.nn.Linear(8, 8).to(device)``, made in the same expression: an upload for each parameter."""
-    made = receiver(node)
+    made = receiver_node(node)
     last = module.name.rpartition(".")[2]
     if name == "to" and type(made) is ir.Call and last.startswith(WITH_PARAMETERS):
         emit(frame, d.NONE, node, made, "module")
@@ -64,7 +66,7 @@ def check_module(frame: Frame, module: d.Module, name: str, node: ir.Call) -> No
 
 def emit(frame: Frame, value: d.Value, node: ir.Expr, operand: ir.Expr | None, subject: str, form: str = "") -> None:
     if KEPT.isdisjoint(objects.decorator_names(frame.function)):
-        frame.emit(Effect.UPLOAD, getattr(node, "at", 0), value, subject, operand, form=form)
+        frame.emit(Effect.UPLOAD, span_of(node), value, subject, operand, form=form)
 
 
 def is_surely_on_host(tensor: d.Tensor) -> bool:
@@ -75,14 +77,10 @@ def is_surely_on_device(tensor: d.Tensor) -> bool:
     return tensor.device == d.XLA and tensor.certainty > 0
 
 
-def receiver(node: ir.Call) -> ir.Expr | None:
-    return node.function.value if type(node.function) is ir.Attribute else None
-
-
 def made_there(arguments: list[d.Value], node: ir.Call) -> str:
     """Whether the operand is made by a call that could make it on the device at once, and would give the same there:
     random numbers would come from another generator."""
-    made = receiver(node)
+    made = receiver_node(node)
     if type(made) is not ir.Call or type(made.function) is not ir.Attribute or node.keywords or not arguments:
         return ""
     named = type(made.function.value) is ir.Name and made.function.value.name == "torch"

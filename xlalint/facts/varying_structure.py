@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 
 from xlalint.facts import domain as d
-from xlalint.facts.carried import assignment_at
+from xlalint.facts.carried import assignment_of
 from xlalint.facts.counters import blocks_of
 from xlalint.facts.events import Effect
-from xlalint.facts.frame import Environment, Frame
+from xlalint.facts.frame import Environment, Frame, span_of
 from xlalint.facts.lengths import MARKS
+from xlalint.facts.mentions import names_in, walk
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 
@@ -49,7 +50,7 @@ def check_coin(frame: Frame, node: ir.If, taken: Environment | None, other: Envi
         left.update((f"{name}{COIN}", d.TRUE) for name in flags_in(block))
         worked = worked_on(frame, left, block)
         if worked is not None:
-            frame.emit(Effect.RANDOM_STRUCTURE, ir_at(node.test), worked, "coin", node.test)
+            frame.emit(Effect.RANDOM_STRUCTURE, span_of(node.test), worked, "coin", node.test)
 
 
 def flags_in(block: ir.Block) -> Iterator[str]:
@@ -68,7 +69,7 @@ def worked_on(frame: Frame, environment: Environment, block: ir.Block) -> d.Tens
         known = d.tensor_of(d.as_operand(value))
         if known is None or not known.live or known.certainty == 0:
             continue
-        if first <= ir.unpack(frame.origins.get(name, 0))[0] <= last:
+        if first <= frame.bound_on(name) <= last:
             return known
     return None
 
@@ -87,7 +88,7 @@ def draws(frame: Frame, node: ir.Expr, depth: int = DEEPEST) -> bool:
         return True
     if depth == 0:
         return False
-    assigned = (assignment_at(frame.function.body, frame.origins.get(name, 0)) for name in names)
+    assigned = (assignment_of(frame, name) for name in names)
     return any(one is not None and draws(frame, one.value, depth - 1) for one in assigned)
 
 
@@ -109,22 +110,4 @@ def draw_names() -> frozenset[str]:
 @lru_cache(maxsize=8192)
 def parts_of(node: ir.Expr) -> tuple[tuple[ir.Call, ...], tuple[str, ...]]:
     """The calls and the names in an expression."""
-    found = list(walk(node))
-    return (
-        tuple(part for part in found if type(part) is ir.Call),
-        tuple(part.name for part in found if type(part) is ir.Name),
-    )
-
-
-def walk(node: object) -> Iterator[ir.Node]:
-    if isinstance(node, tuple):
-        for part in node:
-            yield from walk(part)
-    elif isinstance(node, ir.Node):
-        yield node
-        for field in node.__struct_fields__:
-            yield from walk(getattr(node, field))
-
-
-def ir_at(node: ir.Expr) -> int:
-    return getattr(node, "at", 0)
+    return tuple(part for part in walk(node) if type(part) is ir.Call), tuple(names_in(node))

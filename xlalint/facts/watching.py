@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 from xlalint.facts import domain as d
-from xlalint.facts.engine import Engine, function_key
+from xlalint.facts.engine import Engine
 from xlalint.facts.expressions import EXPRESSIONS
-from xlalint.facts.frame import Frame
-from xlalint.facts.record import FunctionKey, RegionKey
+from xlalint.facts.frame import Frame, span_of
+from xlalint.facts.record import FunctionKey, RegionKey, function_key
 from xlalint.program import ir
 
 TOLD = (ir.Name, ir.Attribute, ir.Call, ir.Subscript, ir.Binary, ir.Unary, ir.Compare, ir.Boolean, ir.Conditional)
@@ -33,7 +33,7 @@ class Watch:
     def around(self, handler: Callable[[Frame, Any], d.Value]) -> Callable[[Frame, Any], d.Value]:
         def watched(frame: Frame, node: Any) -> d.Value:
             value = handler(frame, node)
-            at = getattr(node, "at", 0)
+            at = span_of(node)
             if at and frame.path == self.path and not frame.quiet and ir.unpack(at)[0] == self.line:
                 self.note(frame, node, value)
             return value

@@ -40,6 +40,12 @@ def unpack(at: int) -> tuple[int, int, int, int]:
     )
 
 
+def encloses(outer: int, inner: int) -> bool:
+    """Whether one packed span lies in another."""
+    a, b = unpack(outer), unpack(inner)
+    return (a[0], a[1]) <= (b[0], b[1]) and (b[2], b[3]) <= (a[2], a[3])
+
+
 class Node(msgspec.Struct, frozen=True, gc=False, eq=False):
     """Base of all instructions."""
 
