@@ -13,17 +13,21 @@ RULE = Rule(
     neutral=Neutral.REPLAY_BATCH,
 )
 
+PADS = "pads to", 'pad to a fixed length (`padding="max_length"`), or to a few lengths (`pad_to_multiple_of`)'
+CUTS = "is cut to", "cut to a fixed length, or to one of a few lengths: the longest row, rounded up to a multiple"
+
 
 def check(facts: Facts) -> Iterator[Finding]:
     for padding in facts.events(Effect.PADDED_TO_LONGEST):
         # A collator is made once and pads in every step; a call that pads must itself be hot.
         if padding.form != "constructor" and padding.heat < Heat.STEP:
             continue
+        does, advice = CUTS if padding.subject == "slice" else PADS
         yield Finding(
             rule=RULE,
             at=padding,
-            message=f"`{padding.spelling}` pads to the longest row: each new length is a new graph, compiled anew",
-            help='pad to a fixed length (`padding="max_length"`), or to a few lengths (`pad_to_multiple_of`)',
+            message=f"`{padding.spelling}` {does} the longest row: each new length is a new graph, compiled anew",
+            help=advice,
             fix=pad_to_the_maximum(padding),
         )
 
