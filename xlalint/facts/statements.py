@@ -9,6 +9,7 @@ from xlalint.facts import carried, conditions, engines, objects, operators, subs
 from xlalint.facts import domain as d
 from xlalint.facts.devices import in_place_of
 from xlalint.facts.events import Effect
+from xlalint.facts.failing import surely_raises
 from xlalint.facts.frame import Environment, Frame, join_environments, span_of
 from xlalint.facts.loops import execute_for, execute_while
 from xlalint.facts.mentions import names_in
@@ -38,6 +39,11 @@ def skips(node: ir.If) -> bool:
 
 
 def execute_expression(frame: Frame, node: ir.Evaluate) -> None:
+    if surely_raises(frame, node.value):
+        # What follows is read all the same: who raises here may insist on another device.
+        with frame.inside("rare", node.at):
+            frame.evaluate(node.value)
+        return
     frame.evaluate(node.value)
     if is_exit(node):
         frame.environment = None
