@@ -159,3 +159,49 @@ def test_a_module_that_can_not_be_built_is_not_run() -> None:
     found = evidence_of("XLA601", program=text.replace("nn\n", "nn\nfrom elsewhere import lookup\n", 1))
     assert (found.verdict, found.basis) == (Verdict.NOT_RUN, None)
     assert "could not be built with small sizes" in found.reason
+
+
+TRAINING = """\
+import torch
+import torch_xla
+from elsewhere import make_model
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = torch.nn.Linear(8, 8)
+
+    def forward(self, images, scale=None):
+        return self.head(images)
+
+
+def train(loader, optimizer):
+    model = {model}
+    for batch in loader:
+        loss = model(**batch).mean()
+        loss.backward()
+        optimizer.step()
+        torch_xla.sync()
+        print(loss.item())
+"""
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_is_handed_on_as_keywords_is_a_mapping_with_the_keys_that_are_asked_for() -> None:
+    found = evidence_of("XLA102", program=TRAINING.format(model="Net().to(torch_xla.device())"))
+    assert (found.verdict, found.basis) == (Verdict.CONFIRMED, Basis.SLICE)
+    assert "stand_in.Fields({'images': " in found.program
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_comes_of_a_part_that_can_not_be_had_is_not_refuted() -> None:
+    found = evidence_of("XLA102", program=TRAINING.format(model="make_model()"))
+    assert found.verdict is Verdict.NOT_RUN
+    assert found.reason.startswith("`make_model()().mean().item()` can't be had")
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_reason_holds_no_address() -> None:
+    found = evidence_of("XLA302", program=module("limit = {}[object()]\ny = x.relu()\nreturn y[y > limit]"))
+    assert found.reason == "the stand-ins do not fit: KeyError: <object object>"

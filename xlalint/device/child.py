@@ -22,6 +22,7 @@ from xlalint.device.counting import totals
 from xlalint.device.graph_breaks import GraphBreaks
 from xlalint.device.inside.modes import switch_to
 from xlalint.device.protocol import PROGRAM, Failure, Outcome, Request
+from xlalint.device.reasons import without_addresses
 from xlalint.device.recorder import Recorded
 from xlalint.findings.model import Mode
 
@@ -127,4 +128,5 @@ def _failure(error: BaseException, request: Request, told: bool = True) -> Failu
     with contextlib.suppress(OSError, ValueError):
         if told:
             traceback.print_exception(error)
-    return Failure(type(error).__name__, str(error).strip().partition("\n")[0][:300], lines)
+    message = str(error).strip().partition("\n")[0][:300]
+    return Failure(type(error).__name__, without_addresses(message), lines)

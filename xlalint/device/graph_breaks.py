@@ -6,6 +6,8 @@ import sys
 from importlib import import_module
 from typing import Any
 
+from xlalint.device.reasons import without_addresses
+
 
 class GraphBreaks:
     """Listens beside the openxla backend, as ``torch._dynamo.explain`` does: each graph says what ended it.
@@ -36,6 +38,6 @@ class GraphBreaks:
 
 def _shown(reason: object) -> str:
     """The first line of what dynamo says, and its explanation."""
-    first, *rest = (line.strip() for line in str(reason).strip().splitlines())
+    first, *rest = (line.strip() for line in without_addresses(str(reason)).strip().splitlines())
     told = [line.removeprefix("Explanation: ") for line in rest if line.startswith("Explanation: ")]
     return ": ".join([first, *told[:1]])

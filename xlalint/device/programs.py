@@ -18,6 +18,7 @@ from xlalint.edits.needs import Need, needs
 from xlalint.edits.neutral import Immovable, as_is, is_flagged, neutralised
 from xlalint.edits.shapes import Hint, shape_hints
 from xlalint.edits.slices import STEPS, Slice
+from xlalint.edits.spread import spread
 from xlalint.edits.structures import structures
 from xlalint.findings.model import Neutral
 
@@ -106,7 +107,8 @@ def material(cut: Slice, modules: Modules) -> Material:
             kept = {name: need for name, need in kept.items() if name not in _OF_OPTIMIZERS}
             found["self"].children = kept
     built = {path: _built(maker) for path, maker in makers.items()}
-    taken_apart, hints = structures(blocks), shape_hints(blocks, cut.tests)
+    keys = spread(blocks, [*taken.elsewhere, *taken.block, *methods])
+    taken_apart, hints = structures(blocks, keys), shape_hints(blocks, cut.tests)
     return Material(
         cut, taken.imports, taken.elsewhere, taken.block, methods, found, taken_apart, hints, taken.absent, built
     )

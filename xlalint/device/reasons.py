@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from xlalint.device.protocol import Failure
 
 _LONGEST = 120
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _TOLD: Mapping[str, str] = MappingProxyType(
     {
         "NotReached": "{message}",
         "NoSteps": "{message}",
+        "NoValue": "{message}",
         "Unavailable": "a part that could not be had is asked for a value: {message}",
         "TimedOut": "its program is {message}",
         "Died": "{message}",
@@ -23,6 +26,11 @@ _TOLD: Mapping[str, str] = MappingProxyType(
     }
 )
 """By the type of the failure; every other one is taken to come of stand-ins that do not fit."""
+
+
+def without_addresses(text: str) -> str:
+    """``<function f at 0x7f…>`` is another text in each run, and says no more than ``<function f>``."""
+    return _ADDRESS.sub("", text)
 
 
 def failed(failure: Failure) -> str:

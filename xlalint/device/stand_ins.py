@@ -9,7 +9,7 @@ from types import MappingProxyType
 from xlalint.device.sizes import SIZE
 from xlalint.edits.needs import Need
 from xlalint.edits.shapes import Hint
-from xlalint.edits.structures import KEYS, ROWS
+from xlalint.edits.structures import KEYS, ROWS, SPREAD
 from xlalint.facts import domain as d
 from xlalint.facts.events import Span
 from xlalint.knowledge.ops import load_ops
@@ -140,6 +140,8 @@ class Maker:
     def of(self, path: str, need: Need, value: d.Value) -> str:
         parts = [part for part in d.alternatives(value) if part is not d.NONE] or [value]
         chosen = next((part for part in parts if isinstance(part, d.Tensor)), parts[0])
+        if need.is_spread and not (isinstance(chosen, d.Mapping) and chosen.items):
+            return self._batch(path, None, path) if path in self.structures else "stand_in.Fields({})"
         made = self._known(path, need, chosen)
         return made if made is not None else self._by_use(path, need)
 
@@ -271,11 +273,11 @@ class Maker:
 
     def _batch(self, path: str, element: d.Value | None, shown: str) -> str:
         names = self.structures.get(path, ())
-        on = "host" if path != shown else "xla"
+        on = "host" if path != shown and names[:1] != (SPREAD,) else "xla"
         if names and names[0] == ROWS:
             kinds = tuple(self._by_name(name)[0] if number else "int" for number, name in enumerate(names[1:]))
             return f"stand_in.rows({kinds!r})"
-        if names and names[0] == KEYS:
+        if names and names[0] in (KEYS, SPREAD):
             items = ", ".join(f"{name!r}: {self._part(name, on)}" for name in names[1:])
             return f"stand_in.Fields({{{items}}})"
         if names:

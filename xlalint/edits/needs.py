@@ -22,7 +22,8 @@ class Need:
     """One name, or one attribute of it. ``spans`` is where it is read, ``calls`` where it is called; ``fields`` and
     ``parts`` tell what is made of the results: attributes that are read, and into how many they are unpacked; ``keys``
     are texts that they are indexed with.
-    ``is_operand``: it is indexed, calculated with, or handed to a function of torch."""
+    ``is_operand``: it is indexed, calculated with, or handed to a function of torch. ``is_spread``: it is handed on as
+    ``**name``."""
 
     name: str
     spans: list[Span] = field(default_factory=list)
@@ -32,6 +33,7 @@ class Need:
     parts: int = 0
     is_iterated: bool = False
     is_operand: bool = False
+    is_spread: bool = False
     children: dict[str, Need] = field(default_factory=dict)
 
     def take(self, other: Need) -> None:
@@ -43,6 +45,7 @@ class Need:
         self.parts = self.parts or other.parts
         self.is_iterated |= other.is_iterated
         self.is_operand |= other.is_operand
+        self.is_spread |= other.is_spread
         for name, child in other.children.items():
             self.children.setdefault(name, Need(name)).take(child)
 
@@ -99,6 +102,7 @@ class _Reading:
         ):
             need.is_iterated = True
         need.is_operand |= _is_operand(node, above)
+        need.is_spread |= isinstance(above, ast.keyword) and above.arg is None
 
     def _result(self, call: ast.Call, need: Need) -> None:
         above = self.parents.get(call)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
-KEYS, ROWS = "[]", "zip"
-"""Before the names: they are keys of a mapping, or parts of each of many rows."""
+KEYS, SPREAD, ROWS = "[]", "**", "zip"
+"""Before the names: they are keys of a mapping, of one that is handed on as it is, or parts of each of many rows."""
 _PASSED_ON = 1
 
 
-def structures(blocks: list[ast.stmt]) -> dict[str, tuple[str, ...]]:
-    """By path, the names of the parts, with ``KEYS`` or ``ROWS`` before them where they are.
+def structures(blocks: list[ast.stmt], spread: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """By path, the names of the parts, with ``KEYS``, ``SPREAD`` or ``ROWS`` before them where they are.
 
-    ``for step, (x, y) in enumerate(loader)`` and ``x, y = batch`` tell the parts of ``loader`` and ``batch``.
+    ``for step, (x, y) in enumerate(loader)`` and ``x, y = batch`` tell the parts of ``loader`` and ``batch``, and
+    ``spread`` the keys of what is handed on as keywords.
     """
-    found: dict[str, tuple[str, ...]] = {}
     nodes = [node for block in blocks for node in ast.walk(block)]
+    bound = {ast.unparse(each) for node in nodes if isinstance(node, ast.Assign) for each in node.targets}
+    found = {path: (KEYS if path in bound else SPREAD, *keys) for path, keys in spread.items()}
     for node in nodes:
         if isinstance(node, (ast.For, ast.comprehension)):
             _loop(node.iter, node.target, found)
@@ -31,7 +34,7 @@ def structures(blocks: list[ast.stmt]) -> dict[str, tuple[str, ...]]:
         ):
             path = ast.unparse(node.value)
             keys = found.get(path, (KEYS,))
-            if keys[0] == KEYS and node.slice.value not in keys:
+            if keys[0] in (KEYS, SPREAD) and node.slice.value not in keys:
                 found[path] = (*keys, node.slice.value)
     return _through_loops(blocks, found)
 

@@ -6,16 +6,19 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
-from xlalint.device.actors.running import Unavailable
+from xlalint.device.actors.running import Unavailable, Valueless
 
 torch: Any = import_module("torch")
 
 
-class Absent:
+class Absent(Valueless):
     """A name that could not be had. It may be passed on and called for its effect, and has no value."""
 
     def __init__(self, name: str, *passed: Any) -> None:
         self.__name, self.__passed = name, passed
+
+    def __repr__(self) -> str:
+        return f"`{self.__name}`"
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -24,6 +24,14 @@ class Unavailable(Exception):
     """A part that could not be had is asked for a value."""
 
 
+class NoValue(Exception):
+    """What the flagged place gives comes of a part that could not be had: nothing was computed."""
+
+
+class Valueless:
+    """What may be passed on and called, and has no value."""
+
+
 class Run:
     """Where a program stands: the number of the step, what was answered in the first one, what ran."""
 
@@ -98,6 +106,8 @@ def step() -> int:
 
 def ran(value: Any = None) -> Any:
     """The flagged place as it is."""
+    if isinstance(value, Valueless):
+        raise NoValue(f"{value!r} can't be had, and nothing is computed at the flagged place")
     state.reached = True
     state.kept.append(value)
     return value
