@@ -117,9 +117,22 @@ def lint(
     )
 
 
-def lint_one(source: Source, configurations: Configurations) -> list[Diagnostic] | Skipped:
-    """One source by itself: its diagnostics, suppressed ones included, or why there are none."""
-    (judged,) = _judged([source], configurations, Options(jobs=1), Bench(configurations).judge)
+def lint_one(
+    source: Source, beside: Sequence[Source], *configurations: Configurations
+) -> list[list[Diagnostic] | Skipped]:
+    """One source in a run with those ``beside`` it: under each of the configurations its diagnostics, suppressed ones
+    included, or why there are none. They have the same hints and profile."""
+    benches = [Bench(each) for each in configurations]
+    judged: list[list[Diagnostic] | Skipped] = []
+
+    def judge(one: Source, facts: Facts | str) -> list[Diagnostic]:
+        if one is source:
+            judged.extend(bench.judge(one, facts) for bench in benches)
+        return []
+
+    # In this process alone, where what is judged can be kept.
+    for _ in _judged([source, *beside], configurations[0], Options(jobs=1), judge):
+        pass
     return judged
 
 

@@ -60,3 +60,67 @@ def test_a_file_that_cannot_be_parsed_is_one_line(xlalint: Xlalint) -> None:
     assert outcome.code == 2
     (line,) = outcome.errors
     assert line.startswith("xlalint: error: train.py: ")
+
+
+LIBRARY = """\
+import torch
+
+
+def _limited(loss: torch.Tensor, most):
+    if most and loss > most:
+        return loss * 0
+    return loss
+"""
+CALLER = """\
+import torch_xla
+
+from package.library import _limited
+
+
+def train(model, loader, optimizer):
+    for x in loader:
+        loss = _limited(model(x).sum(), 3)
+        loss.backward()
+        optimizer.step()
+        torch_xla.sync()
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package/__init__.py").write_text("")
+    (tmp_path / "package/library.py").write_text(LIBRARY)
+    (tmp_path / "package/caller.py").write_text(CALLER)
+    return tmp_path / "package"
+
+
+def told_with(xlalint: Xlalint, *paths: str) -> str:
+    outcome = xlalint("explain", "package/library.py:5", *paths)
+    assert outcome.code == 0
+    return outcome.out
+
+
+@pytest.mark.usefixtures("package")
+def test_with_paths_a_line_is_told_as_a_run_over_them_finds_it(xlalint: Xlalint) -> None:
+    alone = told_with(xlalint)
+    assert "an assumption, for no caller" in alone
+    for paths in (["package"], ["package/caller.py"], ["package/library.py", "package", "package/caller.py"]):
+        told = told_with(xlalint, *paths)
+        assert "in every step, by the loop at package/caller.py:7" in told
+        assert "train calls _limited at package/caller.py:8" in told
+        (found,) = told.partition("  findings\n")[2].splitlines()
+        assert found.strip().startswith("XLA201 branch-on-tensor, warning: ")
+        assert f"{found.strip().partition(': ')[2]}\n" in xlalint("check", "package", "--output-format", "concise").out
+
+
+@pytest.mark.usefixtures("package")
+def test_the_file_is_told_as_it_is_whatever_its_folder_leaves_out(xlalint: Xlalint) -> None:
+    told = told_with(xlalint, "package", "--exclude", "library.py")
+    assert "train calls _limited" in told
+
+
+def test_a_path_that_is_not_there_is_one_line(xlalint: Xlalint) -> None:
+    outcome = xlalint("explain", f"train.py:{READ}", "nowhere")
+    assert outcome.code == 2
+    assert outcome.errors == ["xlalint: error: nowhere: no such file or folder"]

@@ -40,7 +40,7 @@ def train(model, loader, optimizer, fast):
 def explained(text: str, code: str, assumptions: Assumptions | None = None) -> list[str]:
     """The explanation of the first line that holds ``code``, without its margins."""
     line = next(number for number, text in enumerate(text.splitlines(), 1) if code in text)
-    told = explain(Source("train.py", text, "utf-8"), line, assumptions or Assumptions())
+    told = explain(Source("train.py", text, "utf-8"), line, lambda _: assumptions or Assumptions())
     assert told.startswith(f"train.py:{line}: ")
     return [row.strip() for row in told.splitlines()[1:]]
 
@@ -120,11 +120,11 @@ def test_hints_are_heeded() -> None:
 
 
 def test_an_empty_line_has_nothing_to_tell() -> None:
-    told = explain(Source("train.py", PROGRAM, "utf-8"), 3, Assumptions())
+    told = explain(Source("train.py", PROGRAM, "utf-8"), 3, lambda _: Assumptions())
     assert "never, as far as can be seen" in told
 
 
 def test_a_file_that_cannot_be_parsed_is_told_in_one_line() -> None:
     with pytest.raises(Unexplained) as told:
-        explain(Source("train.py", "def f(:\n", "utf-8"), 1, Assumptions())
+        explain(Source("train.py", "def f(:\n", "utf-8"), 1, lambda _: Assumptions())
     assert "\n" not in str(told.value)

@@ -1,7 +1,8 @@
-"""``xlalint explain FILE:LINE``: why a line is flagged, or is not."""
+"""``xlalint explain FILE:LINE [PATH]…``: why a line is flagged, or is not."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +15,7 @@ from xlalint.cli.console import say
 from xlalint.cli.options import configurations, settings_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from xlalint.facts.assumptions import Assumptions
     from xlalint.findings.configuration import Configurations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from xlalint.findings.settings import Configuration
     from xlalint.sources.source import Source
 
-Explain = Callable[["Source", int, "Assumptions"], str]
+Explain = Callable[["Source", int, Callable[[str], "Assumptions"], "Sequence[Source]"], str]
 
 
 def _place(_: click.Context, __: click.Parameter, value: str) -> tuple[Path, int]:
@@ -38,67 +39,93 @@ def _place(_: click.Context, __: click.Parameter, value: str) -> tuple[Path, int
 
 @click.command("explain", short_help="Say why a line is flagged, or is not.")
 @click.argument("place", callback=_place, metavar="FILE:LINE")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
 @settings_options
-def command(place: tuple[Path, int], **chosen: Any) -> int:
-    """Show what is known at FILE:LINE: values, how often it runs, guards, and the chain of reasons."""
+def command(place: tuple[Path, int], paths: tuple[str, ...], **chosen: Any) -> int:
+    """Show what is known at FILE:LINE: values, how often it runs, guards, and the chain of reasons.
+
+    FILE and what it imports are read; with PATHs it is told what a run over them and FILE finds there, for a caller
+    elsewhere may run the line more often, or give it other values.
+    """
     from xlalint.linting import assumptions_of
     from xlalint.sources.discover import shown
     from xlalint.sources.read import read
     from xlalint.sources.source import Unreadable
 
     path, line = place
-    configuration = configurations(chosen).of_file(str(path))
+    configured = configurations(chosen)
+    configuration = configured.of_file(str(path))
     try:
         source = read(path, shown(str(path)), configuration.settings.max_file_size)
     except Unreadable as error:
         raise click.ClickException(f"{path}: {error}") from error
     if line > len(source.lines()):
         raise click.ClickException(f"{path}: there is no line {line}, only {len(source.lines())}")
+    beside = [one for one in _sources(paths, configured) if os.path.abspath(one.path) != os.path.abspath(path)]
     engine = import_module("xlalint.facts.explain")
     try:
-        text = cast(Explain, engine.explain)(source, line, assumptions_of(configuration))
+        text = cast(Explain, engine.explain)(source, line, lambda one: assumptions_of(configured.of_file(one)), beside)
     except engine.Unexplained as error:
         raise click.ClickException(f"{path}: {error}") from error
-    say(text + "".join(f"{told}\n" for told in _verdict(source, line, configuration)))
+    say(text + "".join(f"{told}\n" for told in _verdict(source, line, beside, configured)))
     return 0
 
 
-def _verdict(source: Source, line: int, configuration: Configuration) -> Iterator[str]:
+def _sources(paths: tuple[str, ...], configured: Configurations) -> tuple[Source, ...]:
+    """What a run over the paths reads."""
+    from xlalint.linting import gather
+    from xlalint.sources.discover import discover
+
+    if "" in paths:
+        raise click.UsageError("a path is empty")
+    found = discover([Path(each) for each in paths], lambda folder: configured.of_folder(folder).excludes())
+    for each in found.missing:
+        # A path that is there and can't be reached brings its reason in brackets.
+        raise click.ClickException(each if each.endswith(")") else f"{each}: no such file or folder")
+    return gather(found, configured, None).sources
+
+
+def _verdict(source: Source, line: int, beside: Sequence[Source], configured: Configurations) -> Iterator[str]:
     """What the rules make of the line, with this configuration and with none that leaves anything out."""
     from xlalint.findings.configuration import Configurations
 
     yield "  findings"
-    found = _found(source, line, Configurations(fixed=configuration))
+    configuration = configured.of_file(source.path)
+    everything = {"select": ("ALL",), "ignore": (), "min_certainty": "possible", "mode": "all", "per_file_ignores": {}}
+    lenient = configuration.with_command_line(everything, type(configuration.command_line)())
+    found, more = _found(source, line, beside, configured, Configurations(fixed=lenient))
     for one in found:
         silenced = f", silenced by `{one.suppressed}`" if one.suppressed else ""
         yield f"    {one.code} {one.name}, {one.severity.name.lower()}{silenced}: {one.message}"
-    everything = {"select": ("ALL",), "ignore": (), "min_certainty": "possible", "mode": "all", "per_file_ignores": {}}
-    lenient = configuration.with_command_line(everything, type(configuration.command_line)())
     codes = {one.code for one in found}
-    rest = [one for one in _found(source, line, Configurations(fixed=lenient)) if one.code not in codes]
+    rest = [one for one in more if one.code not in codes]
     codes |= {one.code for one in rest}
     for one in rest:
         yield f"    {one.code} {one.name}: left out by the settings ({one.certainty.name.lower()})"
-    freed = [one for one in _without_profile(source, line, lenient) if one.code not in codes]
+    freed = [one for one in _without_profile(source, line, beside, lenient) if one.code not in codes]
     for one in freed:
         yield f"    {one.code} {one.name}: free on the device of the profile {configuration.settings.profile}"
     if not found and not rest and not freed:
         yield "    none"
 
 
-def _without_profile(source: Source, line: int, lenient: Configuration) -> list[Diagnostic]:
+def _without_profile(source: Source, line: int, beside: Sequence[Source], lenient: Configuration) -> list[Diagnostic]:
     """What would be found if the device did as the linter's own tables say."""
     from xlalint.findings.configuration import Configurations
 
     if lenient.profile is None:
         return []
     own = msgspec.structs.replace(lenient.with_command_line({"profile": None}, lenient.command_line), profile=None)
-    return _found(source, line, Configurations(fixed=own))
+    (found,) = _found(source, line, beside, Configurations(fixed=own))
+    return found
 
 
-def _found(source: Source, line: int, configurations: Configurations) -> list[Diagnostic]:
+def _found(
+    source: Source, line: int, beside: Sequence[Source], *configurations: Configurations
+) -> Iterator[list[Diagnostic]]:
+    """The findings of the line, under each of the configurations."""
     from xlalint.findings.model import Skipped
     from xlalint.linting import lint_one
 
-    found = lint_one(source, configurations)
-    return [] if isinstance(found, Skipped) else [one for one in found if one.at.line <= line <= one.at.end_line]
+    for found in lint_one(source, beside, *configurations):
+        yield [] if isinstance(found, Skipped) else [one for one in found if one.at.line <= line <= one.at.end_line]

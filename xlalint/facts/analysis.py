@@ -46,10 +46,12 @@ class Whole:
         path = absolute(source.path)
         if path in self.failed and path not in self.functions:
             return self.failed[path]
-        in_reach = path in self.xla
+        return Facts(source.path, self.placing(source, assumptions).events(self.functions.get(path, [])))
+
+    def placing(self, source: Source, assumptions: Assumptions) -> Placing:
+        in_reach = absolute(source.path) in self.xla
         uses_xla = in_reach if assumptions.assume_xla is None else assumptions.assume_xla
-        placing = Placing(source, self.heat, self.names, uses_xla, in_reach)
-        return Facts(source.path, placing.events(self.functions.get(path, [])))
+        return Placing(source, self.heat, self.names, uses_xla, in_reach)
 
 
 def analyse(

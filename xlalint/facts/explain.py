@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from xlalint.facts import domain as d
-from xlalint.facts.assumptions import Assumptions
-from xlalint.facts.evaluation import Evaluated, Part, merge
+from xlalint.facts.analysis import AssumptionsOf, Whole, merged_assumptions
+from xlalint.facts.evaluation import Evaluated, Part, absolute
 from xlalint.facts.events import Certainty, Effect, Event, Heat, Place
-from xlalint.facts.heat import HeatMap, Pace
+from xlalint.facts.heat import Pace
 from xlalint.facts.placing import Placing
 from xlalint.facts.printing import show
-from xlalint.facts.reach import files_with_xla
 from xlalint.facts.record import FunctionKey, RawEvent, RegionKey
 from xlalint.facts.regions import FunctionFacts, regions_around
 from xlalint.facts.watching import Watch
@@ -39,27 +37,24 @@ class Unexplained(Exception):
     """A file of which nothing is known. One line, without the path."""
 
 
-def explain(source: Source, line: int, assumptions: Assumptions) -> str:
-    """What is known of a line, counted from 1, as lines of text. Only this file and what it imports is read.
+def explain(source: Source, line: int, assumptions: AssumptionsOf, beside: Sequence[Source] = ()) -> str:
+    """What is known of a line, counted from 1, as lines of text, in a run over the file and those ``beside`` it. What
+    they import is read, too.
 
     Raises ``Unexplained`` for a file that can't be parsed.
     """
-    path = os.path.abspath(source.path)
-    part = Part({path: source}, [path], assumptions)
+    path = absolute(source.path)
+    by_path = {absolute(one.path): one for one in (*beside, source)}
+    part = Part(by_path, by_path, merged_assumptions(by_path, assumptions))
     index = part.lower()
     engine = part.engine(index.called)
     watch = Watch(path, line)
     watch.on(engine)
-    functions = merge([part.evaluate_with(engine, part.own)])
+    whole = Whole(by_path, [index], [part.evaluate_with(engine, part.own)])
     if path in part.failed:
         raise Unexplained(part.failed[path])
-    heat = HeatMap([one.facts for one in functions.values()])
-    assumed = assumptions.assume_xla
-    imports_xla = path in files_with_xla([index], {path: source})
-    uses_xla = imports_xla if assumed is None else assumed
-    placing = Placing(source, heat, {path: source.path}, uses_xla, imports_xla)
-    own = [one for key, one in functions.items() if key[0] == path]
-    return "\n".join(Explanation(placing, own, watch).lines()) + "\n"
+    placing = whole.placing(source, assumptions(source.path))
+    return "\n".join(Explanation(placing, whole.functions.get(path, []), watch).lines()) + "\n"
 
 
 class Explanation:
