@@ -243,7 +243,7 @@ class Followers:
     def assumptions(self, path: str) -> Assumptions:
         """What a file's configuration lets the analysis assume."""
         configuration = self._configurations.of_file(path)
-        return assumptions_of(configuration, self._follower(configuration))
+        return _assumptions(configuration, self._follower(configuration))
 
     def _follower(self, configuration: Configuration) -> Follower | None:
         if not configuration.settings.follow:
@@ -257,7 +257,7 @@ class Followers:
         return self._found[key]
 
 
-def assumptions_of(configuration: Configuration, follower: Follower | None = None) -> Assumptions:
+def _assumptions(configuration: Configuration, follower: Follower | None = None) -> Assumptions:
     settings = configuration.settings
     hints = settings.hints
     return Assumptions(

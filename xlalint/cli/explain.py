@@ -47,7 +47,7 @@ def command(place: tuple[Path, int], paths: tuple[str, ...], **chosen: Any) -> i
     FILE and what it imports are read; with PATHs it is told what a run over them and FILE finds there, for a caller
     elsewhere may run the line more often, or give it other values.
     """
-    from xlalint.linting import assumptions_of
+    from xlalint.linting import Followers
     from xlalint.sources.discover import shown
     from xlalint.sources.read import read
     from xlalint.sources.source import Unreadable
@@ -64,7 +64,7 @@ def command(place: tuple[Path, int], paths: tuple[str, ...], **chosen: Any) -> i
     beside = [one for one in _sources(paths, configured) if os.path.abspath(one.path) != os.path.abspath(path)]
     engine = import_module("xlalint.facts.explain")
     try:
-        text = cast(Explain, engine.explain)(source, line, lambda one: assumptions_of(configured.of_file(one)), beside)
+        text = cast(Explain, engine.explain)(source, line, Followers(configured).assumptions, beside)
     except engine.Unexplained as error:
         raise click.ClickException(f"{path}: {error}") from error
     say(text + "".join(f"{told}\n" for told in _verdict(source, line, beside, configured)))
