@@ -225,6 +225,7 @@ def register(frame: Frame, key: d.Value, value: d.Value, name: str) -> None:
         value = known.but(device=d.XLA, grad=name == "register_parameter" or known.grad)
     frame.writes[key.constant] = d.join_maybe(frame.writes.get(key.constant), value) or value
     frame.env[f"self.{key.constant}"] = value
+    frame.registered.add(key.constant)
 
 
 def state(default: d.Value) -> d.Value:

@@ -20,7 +20,7 @@ from xlalint.facts.compiled import note_decorated
 from xlalint.facts.entries import inherited_entries
 from xlalint.facts.expressions import EXPRESSIONS
 from xlalint.facts.following import INSTALLED
-from xlalint.facts.frame import CLEAN, Depth, Environment, Frame
+from xlalint.facts.frame import CLEAN, Depth, Environment, Frame, join_environments
 from xlalint.facts.given import is_given_no_data
 from xlalint.facts.parameters import bind_call, bind_signature, is_loader_name
 from xlalint.facts.printing import show
@@ -211,7 +211,7 @@ class Engine(Attributes):
             names = {**frame.known_globals, **{k: v for k, v in final.items() if v is not d.UNKNOWN}}
         return Answer(
             value,
-            frame.writes or NO_NAMES,
+            left_in_object(frame) or NO_NAMES,
             names,
             CLEAN in final,
             depth.needed_calls,
@@ -410,6 +410,20 @@ class Engine(Attributes):
 NO_GRAD_DECORATORS = frozenset({"no_grad", "inference_mode"})
 NO_NAMES: Environment = {}
 """Shared by all that leaves no names behind; nobody writes to it."""
+
+
+def left_in_object(frame: Frame) -> Environment:
+    """What a method leaves in its object. A tensor is where the method's end has it, and not where it was on the way;
+    what was of several kinds may be asked for in between."""
+    ends = join_environments(frame.final, frame.environment) if frame.writes else None
+    if ends is None:
+        return frame.writes
+    left = dict(frame.writes)
+    for name, value in frame.writes.items():
+        last = ends.get(f"self.{name}") if type(value) is d.Tensor and name not in frame.registered else None
+        if type(last) is d.Tensor:
+            left[name] = last
+    return left
 
 
 def is_close(function: ir.FunctionIR) -> bool:

@@ -79,6 +79,8 @@ class Frame:
         self.no_grad = no_grad
         self.record = Record()
         self.writes: dict[str, d.Value] = {}
+        self.registered: set[str] = set()
+        """Attributes that are buffers or states: these stay what they were registered as."""
         self.result: d.Value | None = None
         self.yielded: d.Value | None = None
         self.final: Environment | None = None
