@@ -267,6 +267,7 @@ def _assumptions(configuration: Configuration, follower: Follower | None = None)
         boundaries=frozenset(hints.boundaries),
         host_functions=frozenset(hints.host_functions),
         ops=configuration.profile.ops if configuration.profile is not None else None,
+        torch_version=settings.torch_xla_version,
         follower=follower,
     )
 

@@ -97,6 +97,7 @@ def merged_assumptions(by_path: dict[str, Source], assumptions: AssumptionsOf) -
         frozenset().union(*(h.host_functions for h in hints)),
         ops,
         ops_by_file,
+        next((each.torch_version for each in hints if each.torch_version), None),
         follower,
         follower_by_file,
     )

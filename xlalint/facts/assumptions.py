@@ -21,6 +21,8 @@ class Assumptions(msgspec.Struct, frozen=True):
     """What ops cost; None: as the table says that comes with the linter."""
     ops_by_file: dict[str, OpTable] = {}
     """The same of single files, by absolute path, where those of a run differ."""
+    torch_version: str | None = None
+    """The version of torch and torch_xla; None: the one that ops were measured with."""
     follower: Follower | None = None
     """Who follows calls into installed packages, if someone does."""
     follower_by_file: dict[str, Follower] = {}

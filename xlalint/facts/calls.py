@@ -15,6 +15,7 @@ from xlalint.facts.following import INSTALLED, follow_call, follow_made
 from xlalint.facts.frame import Frame
 from xlalint.facts.record import ROOT, stronger
 from xlalint.facts.textual import read_by_text
+from xlalint.facts.versions import call_version
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
 
@@ -146,7 +147,7 @@ def call_function(frame: Frame, callee: d.Function, arguments: Arguments, keywor
     guard = guards().calls.get(name)
     if guard is not None:
         return d.constant(guard)
-    known = libraries.known_function(frame, callee, arguments, keywords, node)
+    known = call_version(frame, name, arguments) or libraries.known_function(frame, callee, arguments, keywords, node)
     if known is not None:
         return known
     if name in frame.engine.assumptions.host_functions:
@@ -226,7 +227,7 @@ def call_external(frame: Frame, name: str, arguments: Arguments, keywords: Keywo
     if guard is not None:
         libraries.note_external(frame, name, arguments, keywords, node)
         return d.constant(guard)
-    known = libraries.call_library(frame, name, arguments, keywords, node)
+    known = call_version(frame, name, arguments) or libraries.call_library(frame, name, arguments, keywords, node)
     if known is not None:
         return known
     if name.startswith("torch."):

@@ -7,6 +7,7 @@ from xlalint.facts import operators
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame, span_of
 from xlalint.facts.narrowing import narrow
+from xlalint.facts.versions import COMPARISONS, compared_versions
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
 
@@ -221,7 +222,7 @@ def compared(frame: Frame, node: ir.Compare, operator: str, a: d.Value, b: d.Val
             sure = d.surely_tensor(b)
         return result if sure else d.union((result, d.BOOL))
     if type(a) is d.Host and type(b) is d.Host:
-        return compared_hosts(operator, a, b)
+        return compared_versions(operator, a, b) or compared_hosts(operator, a, b)
     if type(a) is d.Sequence and type(b) is d.Sequence:
         return compared_sequences(frame, node, operator, a, b)
     return d.UNKNOWN if d.UNKNOWN in (a, b) else d.BOOL
@@ -318,4 +319,15 @@ def compared_sequences(frame: Frame, node: ir.Compare, operator: str, a: d.Seque
     same_length = bool(a.elements and b.elements and len(a.elements) == len(b.elements))
     if operator in ("eq", "ne") and same_length and known is not None and known.live and d.surely_tensor(a.element):
         frame.emit(Effect.COMPARED_ON_HOST, node.at, a.element, "lists", node.left)
-    return d.BOOL
+    left, right = constants_of(a), constants_of(b)
+    if left is None or right is None or a.kind != b.kind or operator not in COMPARISONS:
+        return d.BOOL
+    return d.constant(COMPARISONS[operator](left, right))
+
+
+def constants_of(value: d.Sequence) -> tuple[int, ...] | None:
+    """The elements, where all of them are known numbers."""
+    elements = value.elements
+    if elements is None or not all(type(part) is d.Host and part.known and part.type == "int" for part in elements):
+        return None
+    return tuple(part.constant for part in elements)  # type: ignore[attr-defined]

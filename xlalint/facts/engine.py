@@ -79,6 +79,11 @@ class Engine(Attributes):
         """What the top-level names of its file are known to mean, variables left out: filled as they are met."""
         return self._definitions.setdefault((function.module, function.name == "<module>"), {})
 
+    @property
+    def torch_version(self) -> str:
+        """The version that the code is run with: the user's, else the one that ops were measured with."""
+        return self.assumptions.torch_version or self._ops.header.get("torch", "2")
+
     def follower_of(self, path: str) -> Follower | None:
         """Who follows a file's calls into installed packages."""
         return self.assumptions.follower_by_file.get(path, self.assumptions.follower)

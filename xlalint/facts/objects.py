@@ -8,6 +8,7 @@ from xlalint.facts import domain as d
 from xlalint.facts.devices import STAND_IN
 from xlalint.facts.frame import Environment, Frame, span_of
 from xlalint.facts.promises import PARAMETER_GROUPS, promised_attribute
+from xlalint.facts.versions import VERSION, version_attribute, version_named
 from xlalint.facts.vocabulary import (
     ANY_ATTRIBUTE_ROLES,
     HOST_ATTRIBUTES,
@@ -108,7 +109,9 @@ def namespace_attribute(frame: Frame, value: d.Namespace, name: str) -> d.Value:
         return d.namespace(f"{STAND_IN}{name}")
     full = f"{value.name}.{name}"
     guard = guards().attributes.get(full)
-    return d.constant(guard) if guard is not None else d.namespace(full)
+    if guard is not None:
+        return d.constant(guard)
+    return version_named(frame, full) or d.namespace(full)
 
 
 DTYPES = {
@@ -124,6 +127,8 @@ DTYPES = {
 def host_attribute(value: d.Host, name: str) -> d.Value:
     if value is d.ANY_HOST:
         return d.ANY_HOST
+    if value.type == VERSION and value.known:
+        return version_attribute(value, name) or d.bound(value, name)
     if value.type == "device" and name == "type":
         return d.constant({d.XLA: "xla", d.HOST: "cpu"}[value.constant]) if value.known else d.STR
     if value.type == "numpy" and name in ("shape", "ndim", "size", "dtype"):
