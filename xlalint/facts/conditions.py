@@ -7,6 +7,7 @@ from xlalint.facts import operators
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame, span_of
 from xlalint.facts.narrowing import narrow
+from xlalint.facts.seldom import holds_seldom
 from xlalint.facts.versions import COMPARISONS, compared_versions
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
@@ -57,6 +58,13 @@ def tested_operand(node: ir.Expr) -> ir.Expr:
     return node
 
 
+def stand_behind(frame: Frame, test: ir.Expr, outcome: bool) -> None:
+    """What comes runs only where a test, of which nothing is known, has this outcome."""
+    if len(frame.guards) < MOST_GUARDS and not asks_for_any(test):
+        frame.guards = (*frame.guards, span_of(test))
+    frame.seldom = frame.seldom or holds_seldom(frame.function, test, outcome)
+
+
 def asks_for_any(test: ir.Expr) -> bool:
     """``x.numel() > 0``, ``len(x) != 0``: whether there is anything at all, as there nearly always is."""
     if type(test) is not ir.Compare or len(test.operators) != 1 or test.operators[0] not in ("gt", "ne"):
@@ -77,7 +85,7 @@ def boolean(frame: Frame, node: ir.Boolean, effect: Effect | None, subject: str)
     is_and = node.operator == "and"
     before = frame.env
     frame.environment = dict(before)
-    guards = frame.guards
+    guards, seldom = frame.guards, frame.seldom
     last = len(node.values) - 1
     values: list[d.Value] = []
     decided: bool | None = None
@@ -92,9 +100,9 @@ def boolean(frame: Frame, node: ir.Boolean, effect: Effect | None, subject: str)
             values.append(value)
         if i < last:
             narrow(frame, operand, is_and)
-            if outcome is None and len(frame.guards) < MOST_GUARDS and not asks_for_any(operand):
-                frame.guards = (*frame.guards, span_of(operand))
-    frame.guards = guards
+            if outcome is None:
+                stand_behind(frame, operand, is_and)
+    frame.guards, frame.seldom = guards, seldom
     frame.environment = before
     return boolean_result(values, is_and, decided)
 

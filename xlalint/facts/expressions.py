@@ -129,11 +129,10 @@ def evaluate_conditional(frame: Frame, node: ir.Conditional) -> d.Value:
         return value
     frame.environment = dict(before)
     conditions.narrow(frame, node.test, True)
-    guards = frame.guards
-    if len(guards) < conditions.MOST_GUARDS and not conditions.asks_for_any(node.test):
-        frame.guards = (*guards, span_of(node.test))
+    guards, seldom = frame.guards, frame.seldom
+    conditions.stand_behind(frame, node.test, True)
     yes = frame.evaluate(node.body)
-    frame.guards = guards
+    frame.guards, frame.seldom = guards, seldom
     frame.environment = dict(before)
     conditions.narrow(frame, node.test, False)
     no = frame.evaluate(node.orelse)
