@@ -255,6 +255,15 @@ class Frame:
             key = region.parent
         return False
 
+    def outermost_loop(self) -> int:
+        """The line on which the outermost loop around this place begins; 0 where there is none."""
+        first, key = 0, self.region
+        while key in self.record.regions:
+            if key[0] in ("loop", "while"):
+                first = ir.unpack(key[1])[0]
+            key = self.record.regions[key].parent
+        return first
+
     def loop_key(self) -> d.LoopKey | None:
         """The innermost loop around this place."""
         if not self.loops:

@@ -39,6 +39,8 @@ RARE_NAMES = ("first", "debug", "is_last", "last_batch", "should_log", "do_log",
 
 
 def guarded_pace(frame: Frame, node: ir.If) -> Pace:
+    if is_limited(frame, node):
+        return Pace("amortised", "", True)
     if frame.remembers or compares_equal(node.test) or calls_plainly(node.test):
         return pace_in(frame, node)
     return pace_by_text(node)
@@ -49,6 +51,22 @@ def compares_equal(test: ir.Expr) -> bool:
     if type(test) is ir.Boolean:
         return any(compares_equal(value) for value in test.values)
     return type(test) is ir.Compare and test.operators == ("eq",)
+
+
+def is_limited(frame: Frame, node: ir.If) -> bool:
+    """``if shown < 5: …; shown += 1``: so many times and no more, where no loop around starts to count anew."""
+    if not frame.loops:
+        return False
+    tests = node.test.values if type(node.test) is ir.Boolean and node.test.operator == "and" else (node.test,)
+    counted = {path_of(test.left) for test in tests if type(test) is ir.Compare and test.operators in LESS} - {None}
+    raised = {path_of(statement.target) for statement in node.body if type(statement) is ir.Augmented}
+    if counted.isdisjoint(raised):
+        return False
+    first, here = frame.outermost_loop(), ir.unpack(node.at)[0]
+    return any(not first < frame.bound_on(path) < here for path in counted & raised if path)
+
+
+LESS = (("lt",), ("le",))
 
 
 def calls_plainly(test: ir.Expr) -> bool:
