@@ -59,10 +59,12 @@ def tested_operand(node: ir.Expr) -> ir.Expr:
 
 
 def stand_behind(frame: Frame, test: ir.Expr, outcome: bool) -> None:
-    """What comes runs only where a test, of which nothing is known, has this outcome."""
+    """What comes runs only where a test, of which nothing is known, has this outcome. Who calls gives the guards and
+    the region back."""
     if len(frame.guards) < MOST_GUARDS and not asks_for_any(test):
         frame.guards = (*frame.guards, span_of(test))
-    frame.seldom = frame.seldom or holds_seldom(frame.function, test, outcome)
+    if holds_seldom(frame.function, test, outcome):
+        frame.inside("amortised", span_of(test)).__enter__()
 
 
 def asks_for_any(test: ir.Expr) -> bool:
@@ -85,7 +87,7 @@ def boolean(frame: Frame, node: ir.Boolean, effect: Effect | None, subject: str)
     is_and = node.operator == "and"
     before = frame.env
     frame.environment = dict(before)
-    guards, seldom = frame.guards, frame.seldom
+    guards, region = frame.guards, frame.region
     last = len(node.values) - 1
     values: list[d.Value] = []
     decided: bool | None = None
@@ -102,7 +104,7 @@ def boolean(frame: Frame, node: ir.Boolean, effect: Effect | None, subject: str)
             narrow(frame, operand, is_and)
             if outcome is None:
                 stand_behind(frame, operand, is_and)
-    frame.guards, frame.seldom = guards, seldom
+    frame.guards, frame.region = guards, region
     frame.environment = before
     return boolean_result(values, is_and, decided)
 

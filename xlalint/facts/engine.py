@@ -208,8 +208,8 @@ class Engine(Attributes):
             merged = self.records[function] = Record()
         merged.merge(frame.record)
         value = d.without_gradient(self.value_of(frame)) if no_grad else self.value_of(frame)
-        if value is d.UNKNOWN and function.returns is not None:
-            value = self.returned(function)
+        if function.returns is not None and (value is d.UNKNOWN or is_guessed(value)):
+            value = self.told_by_annotation(function, value)
         final = (frame.final if frame.environment is None else frame.environment) or {}
         names = NO_NAMES
         if frame.known_globals is not None:
@@ -244,6 +244,12 @@ class Engine(Attributes):
             closure = with_later_names(closure, frame.final if frame.environment is None else frame.environment)
             answer = self.root(closure.ir, frame.depth.calls - 1, frame.depth.attributes, closure)
             frame.depth.used(answer, answer.calls + 1, answer.attributes)
+
+    def told_by_annotation(self, function: ir.FunctionIR, value: d.Value) -> d.Value:
+        """What is unknown is what the annotation says; what is only guessed to be a tensor is a number if that says
+        so."""
+        returned = self.returned(function)
+        return returned if value is d.UNKNOWN or holds_numbers(returned) else value
 
     def returned(self, function: ir.FunctionIR) -> d.Value:
         """What the annotation says that a function returns, where nothing else tells: it is likely, and no more."""
@@ -415,6 +421,17 @@ class Engine(Attributes):
 NO_GRAD_DECORATORS = frozenset({"no_grad", "inference_mode"})
 NO_NAMES: Environment = {}
 """Shared by all that leaves no names behind; nobody writes to it."""
+
+
+def is_guessed(value: d.Value) -> bool:
+    """Nothing is known of it, or of its parts, but that tensors were at hand."""
+    return is_guessed(value.element) if type(value) is d.Sequence else d.is_guess(value)
+
+
+def holds_numbers(value: d.Value) -> bool:
+    if type(value) is d.Sequence:
+        return all(map(holds_numbers, value.elements or (value.element,)))
+    return type(value) is d.Host and value.type in ("int", "float", "bool", "str")
 
 
 def left_in_object(frame: Frame) -> Environment:

@@ -129,10 +129,10 @@ def evaluate_conditional(frame: Frame, node: ir.Conditional) -> d.Value:
         return value
     frame.environment = dict(before)
     conditions.narrow(frame, node.test, True)
-    guards, seldom = frame.guards, frame.seldom
+    guards, region = frame.guards, frame.region
     conditions.stand_behind(frame, node.test, True)
     yes = frame.evaluate(node.body)
-    frame.guards, frame.seldom = guards, seldom
+    frame.guards, frame.region = guards, region
     frame.environment = dict(before)
     conditions.narrow(frame, node.test, False)
     no = frame.evaluate(node.orelse)

@@ -87,8 +87,6 @@ class Frame:
         self.region: RegionKey = ROOT
         self.statement = 0
         self.guards: tuple[int, ...] = ()
-        self.seldom = False
-        """One of the guards holds for few of those who run the code."""
         self.undecided = 0
         """How many arms of tests of which nothing is known stand around this place."""
         self.origins: dict[str, int] = {}
@@ -164,7 +162,7 @@ class Frame:
         if known is not None:
             certainty = min(certainty, known.certainty)
         if self.guards:
-            certainty = min(certainty, 0 if self.seldom else 1)
+            certainty = min(certainty, 1)
         event = RawEvent(
             effect,
             subject,
