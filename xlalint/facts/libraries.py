@@ -15,6 +15,7 @@ from xlalint.facts.made_models import made_model
 from xlalint.facts.metrics import call_metric
 from xlalint.facts.package_calls import HEADS
 from xlalint.facts.profiling import note_profiler
+from xlalint.facts.promises import parsed
 from xlalint.facts.restrictions import check_restrictions
 from xlalint.facts.textual import logged
 from xlalint.facts.timers import note_wait
@@ -133,7 +134,16 @@ def call_framework_row(
         return d.OBJECT
     if table.get("tokenizer", name) is not None:
         return d.role("tokenizer")
-    return None
+    return made_by_row(name)
+
+
+def made_by_row(name: str) -> d.Value | None:
+    """What a function makes, or a maker of such things."""
+    row = frameworks().get("makes", name)
+    if row is not None:
+        return parsed(row)
+    row = frameworks().get("maker", name)
+    return None if row is None else d.role("maker", parsed(row))
 
 
 def launch(frame: Frame, how: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
@@ -218,6 +228,8 @@ def call_role(frame: Frame, role: d.Role, arguments: Arguments, keywords: Keywor
     if role.role == "tokenizer":
         check_padding_call(frame, "__call__", arguments, keywords, node)
         return d.role("batch", d.tensor(d.HOST, "int", None, False, None, 1))
+    if role.role == "maker":
+        return role.element or d.UNKNOWN
     if role.role == "metric":
         return call_metric(frame, role, "forward", arguments, keywords, node)
     if role.role in d.TENSOR_ROLES:
