@@ -28,7 +28,7 @@ from xlalint.facts.record import ROOT, Record, Sign, function_key
 from xlalint.facts.residence import made_on_host, tells_no_device
 from xlalint.facts.statements import assign, execute
 from xlalint.facts.summaries import Follower
-from xlalint.facts.vocabulary import UNEVALUATED_DECORATORS
+from xlalint.facts.vocabulary import UNEVALUATED_DECORATORS, is_module_base
 from xlalint.knowledge.ops import OpTable, load_ops
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
@@ -289,10 +289,7 @@ class Engine(Attributes):
     def is_module_class(self, cls: ir.ClassIR) -> bool:
         known = self._module_classes.get(cls)
         if known is None:
-            known = self._module_classes[cls] = any(
-                base.startswith("torch.nn") or base.endswith(("Module", "PreTrainedModel", "ModelMixin"))
-                for base in self.program.external_bases(cls)
-            )
+            known = self._module_classes[cls] = any(map(is_module_base, self.program.external_bases(cls)))
         return known
 
     def tells_own_gradient(self, function: ir.FunctionIR) -> bool:

@@ -18,6 +18,7 @@ from xlalint.facts.objects import decorator_names
 from xlalint.facts.reach import reaches_xla
 from xlalint.facts.record import FunctionKey, RawEvent, Record, function_key
 from xlalint.facts.regions import FunctionFacts
+from xlalint.facts.vocabulary import is_module_base
 from xlalint.program import ir
 from xlalint.program.link import Program, dotted_name, source_root
 from xlalint.program.lower import lower
@@ -181,7 +182,7 @@ def evaluated(program: Program, function: ir.FunctionIR, record: Record) -> Eval
     overrides: tuple[FunctionKey, ...] = ()
     if cls is not None:
         bases = tuple(base if isinstance(base, str) else base.name for base in program.mro(cls))
-        is_module = any(base.startswith("torch.nn") or base.endswith("Module") for base in bases)
+        is_module = any(map(is_module_base, bases))
         has_forward = program.method(cls, "forward") is not None
         overrides = overridden(program, cls, function)
     key: FunctionKey = function_key(function)

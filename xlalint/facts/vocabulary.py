@@ -89,6 +89,13 @@ TENSOR_ONLY = frozenset([
 
 ANY_ATTRIBUTE_ROLES = d.TENSOR_ROLES
 PROPERTY_DECORATORS = frozenset({"property", "cached_property", "lazy_property", "torch_compilable_property"})
+
+
+def is_module_base(name: str) -> bool:
+    """Whether a class of this dotted name, outside of the program, is one of modules."""
+    return name.startswith("torch.nn") or name.endswith(("Module", "PreTrainedModel", "ModelMixin"))
+
+
 UNEVALUATED_DECORATORS = frozenset({"contextmanager", "overload", "abstractmethod", "asynccontextmanager"})
 MODULE_ATTRIBUTES: dict[str, d.Value] = {
     "training": d.BOOL,
