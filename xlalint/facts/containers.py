@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlalint.facts import domain as d
 from xlalint.facts import objects, torch_modules
+from xlalint.facts.bar_logging import LOGGING, call_inherited_logging
 from xlalint.facts.events import Effect
 from xlalint.facts.following import follow_made
 from xlalint.facts.frame import Frame
@@ -197,8 +198,9 @@ def call_object_method(
         return call(frame, arguments[0], arguments[1:], {}, node)
     if name == "generate" and generates(frame, receiver.ir):  # type: ignore[attr-defined]
         frame.emit(Effect.GENERATE, node.at, d.NONE, "generate", receiver_node(node))
-    if name in ("log", "log_dict", "print") and objects.is_module_class(frame, receiver.ir):  # type: ignore[attr-defined]
-        return d.NONE
+    if name in LOGGING and objects.is_module_class(frame, receiver.ir):  # type: ignore[attr-defined]
+        names = frame.engine.class_names(receiver.ir)  # type: ignore[attr-defined]
+        return call_inherited_logging(frame, names, name, arguments, keywords, node)
     found = module_method(frame, receiver, name, arguments, keywords, node)
     if found is not None:
         return found
@@ -307,9 +309,9 @@ def call_unknown_method(
         check_padding_call(frame, name, arguments, keywords, node)
         return d.UNKNOWN
     if name == "prepare" and "accelerator" in text:
-        from xlalint.facts.training import call_accelerator
+        from xlalint.facts.drivers import call_driver
 
-        return call_accelerator(frame, d.role("accelerator"), name, arguments, keywords, node)
+        return call_driver(frame, d.role("accelerator"), name, arguments, keywords, node)
     from xlalint.facts.calls import call_unknown
 
     return call_unknown(frame, arguments, keywords, node)

@@ -16,8 +16,17 @@ ANY = "*"
 WITHIN = "in "
 
 
-def check_call(frame: Frame, name: str, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call) -> None:
-    """Note the cost of the first row that holds for a call of ``name`` and has what it works on."""
+def check_call(
+    frame: Frame,
+    name: str,
+    arguments: list[d.Value],
+    keywords: dict[str, d.Value],
+    node: ir.Call,
+    *,
+    fixable: bool = True,
+) -> None:
+    """Note the cost of the first row that holds for a call of ``name`` and has what it works on. ``fixable`` is whether
+    the call itself is one of ``name``, so that its fix can be made there."""
     for row in costly_calls().get(name, ()):
         if not holds(row, arguments, keywords) or not row.unless.isdisjoint(frame.engine.program.called):
             continue
@@ -26,7 +35,8 @@ def check_call(frame: Frame, name: str, arguments: list[d.Value], keywords: dict
             continue
         if row.effect != FREE and not (row.chosen and is_chosen(frame.function.body, node.at)):
             shown = node.arguments[0] if row.operand and node.arguments else None
-            frame.emit(Effect(row.effect), node.at, known, name, shown, detail=row.detail, form=row.fix)
+            form = row.fix if fixable else ""
+            frame.emit(Effect(row.effect), node.at, known, name, shown, detail=row.detail, form=form)
         return
 
 

@@ -129,7 +129,7 @@ def by_framework(engine: Engine, function: ir.FunctionIR, parameter: ir.Paramete
     """Frameworks that hand on what their annotations do not say (``SchedulerMixin.step(timestep)``)."""
     cls = engine.program.owner(function) if function.owner else None
     names = engine.class_names(cls) if cls is not None else ()
-    promised = promised_parameter(names, function.name, parameter.name)
+    promised = promised_parameter(names, function.name, parameter.name, function.parameters.index(parameter))
     if promised is not None:
         return confirmed(promised, engine.annotated(parameter.annotation, function.module))
     if parameter.name in BATCH_NAMES:

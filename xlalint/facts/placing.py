@@ -9,6 +9,7 @@ from functools import cached_property
 import msgspec
 
 from xlalint.facts import steps
+from xlalint.facts.bar_logging import BY_THE_STEP
 from xlalint.facts.domain import LoopKey
 from xlalint.facts.entries import decodes
 from xlalint.facts.evaluation import Evaluated
@@ -116,6 +117,8 @@ class Placing:
         if raw.effect is Effect.COMPILED_PART and not self.heat.everything(function.key, 3) >= TRAINED:
             return None
         if raw.effect is Effect.KEPT_OUTPUT and not self.is_evaluation(function, pace):
+            return None
+        if raw.form == BY_THE_STEP and pace.evaluation:
             return None
         if raw.effect is Effect.MODE_SWITCH and pace.heat >= Heat.EPOCH and not self.alternates(raw, function, pace):
             return None

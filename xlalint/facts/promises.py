@@ -1,7 +1,8 @@
 """What frameworks promise: the parameters that they hand to a method, and what their objects' attributes hold.
 
 The rows stand in ``frameworks.csv``: ``Class.method(parameter)``, ``method(parameter)`` or ``Class.attribute``, each
-with a few words that say what is there ("tensor xla int rank 1", "dict of tensor xla", "host").
+with a few words that say what is there ("tensor xla int rank 1", "dict of tensor xla", "host"). A class with a ``*`` is
+a pattern for the whole dotted name, others are its end; ``#1`` is the first parameter after ``self``, by any name.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Iterable
 from xlalint.facts import domain as d
 from xlalint.knowledge.tables import frameworks
 
-PARAMETER = re.compile(r"(?:(?P<owner>\w+)\.)?(?P<method>[\w*]+)\((?P<name>\w+)\)")
+PARAMETER = re.compile(r"(?:(?P<owner>[\w*.]+)\.)?(?P<method>[\w*]+)\((?P<name>#?\w+)\)")
 DTYPES = frozenset({"bool", "uint8", "int", "float", "complex"})
 PARAMETERS = d.role("parameters", d.tensor(dtype="float"))
 PARAMETER_GROUPS = d.sequence("list", None, d.mapping((("params", PARAMETERS),), d.ANY_HOST))
@@ -25,7 +26,7 @@ COLLECTIONS = {"list of": "list", "tuple of": "tuple"}
 def parsed(text: str) -> d.Value:
     """The value that a row's words stand for; unknown where they say nothing of tensors."""
     if text.startswith(("dict of", "batch")):
-        return d.role("batch", d.tensor(certainty=1))
+        return d.role("batch", d.tensor(d.HOST if text.endswith("host") else d.XLA, certainty=1))
     for start, kind in COLLECTIONS.items():
         if text.startswith(start):
             return d.sequence(kind, None, parsed(text[len(start) :].strip()))
@@ -71,10 +72,11 @@ def attribute_rows() -> dict[str, tuple[tuple[str, d.Value], ...]]:
     return {key: tuple(values) for key, values in found.items()}
 
 
-def promised_parameter(classes: Iterable[str], method: str, name: str) -> d.Value | None:
-    """``classes`` are the names of the method's class and of its bases."""
+def promised_parameter(classes: Iterable[str], method: str, name: str, position: int) -> d.Value | None:
+    """``classes`` are the names of the method's class and of its bases; ``position`` counts from ``self``."""
     rows = parameter_rows()
-    return chosen(classes, (*rows.get((method, name), ()), *rows.get(("*", name), ())))
+    by_position = rows.get((method, f"#{position}"), ())
+    return chosen(classes, (*rows.get((method, name), ()), *by_position, *rows.get(("*", name), ())))
 
 
 def promised_attribute(classes: Iterable[str], name: str) -> d.Value | None:
@@ -96,6 +98,8 @@ def is_a(name: str, owner: str) -> bool:
         return name == owner
     if name.startswith("torch.optim.") and owner == "Optimizer":
         return "lr_scheduler" not in name
+    if "*" in owner:
+        return fnmatch.fnmatchcase(name, owner)
     return name.rpartition(".")[2].endswith(owner)
 
 

@@ -144,7 +144,9 @@ def call_role_method(
         frame.sign("optimizer-step", node.at)
         return d.NONE
     if role.role == "accelerator":
-        return call_accelerator(frame, role, name, arguments, keywords, node)
+        from xlalint.facts.drivers import call_driver
+
+        return call_driver(frame, role, name, arguments, keywords, node)
     if role.role == "engine" and name == "run":
         return run_engine(frame, role, arguments, keywords, node)
     if role.role == "distribution" and role.element is not None:
@@ -199,32 +201,6 @@ def drawn(role: d.Role, name: str) -> d.Value:
         counts = role.detail is not None and role.detail.removeprefix(UNCHECKED) in COUNTED
         return role.element.but(grad=name == "rsample", dtype=None if counts else "float")
     return role.element if name in ("log_prob", "entropy", "cdf", "icdf", "perplexity") else d.UNKNOWN
-
-
-def call_accelerator(
-    frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
-    if name in ("prepare", "setup", "setup_dataloaders", "setup_module", "setup_optimizers"):
-        frame.sign("framework", node.at)
-        values = [on_device(v) if type(v) is d.Role and v.role == "loader" else v for v in arguments]
-        return values[0] if len(values) == 1 else d.sequence("tuple", values)
-    if name == "backward":
-        frame.sign("backward", node.at)
-        frame.sign("framework", node.at)
-        frame.pending()
-        return d.NONE
-    if name in ("gather", "gather_for_metrics", "reduce", "pad_across_processes"):
-        return arguments[0] if arguments else d.UNKNOWN
-    if name == "print":
-        from xlalint.facts.textual import printed
-
-        printed(frame, "accelerator.print", arguments, node)
-        return d.NONE
-    if name == "log":
-        return write(frame, role, name, arguments, keywords, node)
-    if name in ("unwrap_model", "skip_first_batches"):
-        return arguments[0] if arguments else d.UNKNOWN
-    return d.UNKNOWN
 
 
 def write(frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
