@@ -8,6 +8,7 @@ import msgspec
 
 from xlalint.facts import builtin_calls, containers, libraries, objects, torch_calls, torch_methods, torch_modules
 from xlalint.facts import domain as d
+from xlalint.facts.called_back import check_called_back
 from xlalint.facts.compiled import check_break, is_turned_off
 from xlalint.facts.construction import construct
 from xlalint.facts.engines import check_hook
@@ -29,6 +30,7 @@ def evaluate_call(frame: Frame, node: ir.Call) -> d.Value:
     callee = frame.evaluate(node.function)
     arguments, keywords = evaluate_arguments(frame, node)
     check_hook(frame, arguments, keywords, node)
+    check_called_back(frame, callee, keywords, node)
     return call(frame, callee, arguments, keywords, node)
 
 

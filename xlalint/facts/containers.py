@@ -12,6 +12,7 @@ from xlalint.facts.growing_modules import check_added, check_hooked
 from xlalint.facts.kept_outputs import check_kept
 from xlalint.facts.lengths import largest_item, row_length
 from xlalint.facts.mentions import receiver_node
+from xlalint.facts.promises import promised_result
 from xlalint.facts.textual import logged, shown_tensor
 from xlalint.facts.training import LEVELS, READING_MAPS, READING_WRITERS, write
 from xlalint.facts.training import call_module_method as module_method
@@ -198,9 +199,9 @@ def call_object_method(
         return call(frame, arguments[0], arguments[1:], {}, node)
     if name == "generate" and generates(frame, receiver.ir):  # type: ignore[attr-defined]
         frame.emit(Effect.GENERATE, node.at, d.NONE, "generate", receiver_node(node))
-    if name in LOGGING and objects.is_module_class(frame, receiver.ir):  # type: ignore[attr-defined]
-        names = frame.engine.class_names(receiver.ir)  # type: ignore[attr-defined]
-        return call_inherited_logging(frame, names, name, arguments, keywords, node)
+    names = frame.engine.class_names(receiver.ir)  # type: ignore[attr-defined]
+    if name in LOGGING and call_inherited_logging(frame, names, name, arguments, keywords, node):
+        return d.NONE
     found = module_method(frame, receiver, name, arguments, keywords, node)
     if found is not None:
         return found
@@ -208,6 +209,9 @@ def call_object_method(
         frame.sign("backward", node.at)
         frame.sign("framework", node.at)
         return d.NONE
+    promised = promised_result(names, name, keywords)
+    if promised is not None:
+        return promised
     made = frameworks().get("factory", f"*.{name}")
     return d.module(made) if made is not None and made.startswith("torch.nn.") else d.UNKNOWN
 

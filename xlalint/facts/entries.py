@@ -11,7 +11,15 @@ from xlalint.knowledge.tables import frameworks
 DECODING = frozenset({"generate", "sample", "decode", "beam_search", "greedy_search", "greedy_decode", "inference"})
 
 PLAIN_ENTRIES = frozenset(
-    {"train_step", "eval_step", "training_step", "validation_step", "collate_fn", "compute_metrics"}
+    {
+        "train_step",
+        "eval_step",
+        "training_step",
+        "validation_step",
+        "collate_fn",
+        "compute_metrics",
+        "preprocess_logits_for_metrics",
+    }
 )
 
 SETTING_UP = ("load_", "save_", "export_", "download_", "plot_", "visualize_", "register_", "set_", "init_", "parse_")

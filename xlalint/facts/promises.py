@@ -1,8 +1,9 @@
 """What frameworks promise: the parameters that they hand to a method, and what their objects' attributes hold.
 
 The rows stand in ``frameworks.csv``: ``Class.method(parameter)``, ``method(parameter)`` or ``Class.attribute``, each
-with a few words that say what is there ("tensor xla int rank 1", "dict of tensor xla", "host"). A class with a ``*`` is
-a pattern for the whole dotted name, others are its end; ``#1`` is the first parameter after ``self``, by any name.
+with a few words that say what is there ("tensor xla int rank 1", "dict of tensor xla", "host"); and ``Class.method``,
+which a class inherits, with what it gives. A class with a ``*`` is a pattern for the whole dotted name, or several,
+parted by ``|``; others are its end. ``#1`` is the first parameter after ``self``, by any name.
 """
 
 from __future__ import annotations
@@ -10,16 +11,17 @@ from __future__ import annotations
 import fnmatch
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from xlalint.facts import domain as d
 from xlalint.knowledge.tables import frameworks
 
-PARAMETER = re.compile(r"(?:(?P<owner>[\w*.]+)\.)?(?P<method>[\w*]+)\((?P<name>#?\w+)\)")
+PARAMETER = re.compile(r"(?:(?P<owner>[\w*.|]+)\.)?(?P<method>[\w*]+)\((?P<name>#?\w+)\)")
 DTYPES = frozenset({"bool", "uint8", "int", "float", "complex"})
 PARAMETERS = d.role("parameters", d.tensor(dtype="float"))
 PARAMETER_GROUPS = d.sequence("list", None, d.mapping((("params", PARAMETERS),), d.ANY_HOST))
 """An optimizer's groups: the parameters, and settings that are numbers."""
+ROLES = frozenset({"accelerator", "optimizer", "scheduler", "tokenizer"})
 COLLECTIONS = {"list of": "list", "tuple of": "tuple"}
 
 
@@ -39,12 +41,16 @@ def parsed(text: str) -> d.Value:
         return d.module(words[1])
     if words[0] == "parameter-groups":
         return PARAMETER_GROUPS
+    if words[0] == "module":
+        return d.module("?")
+    if words[0] in ROLES:
+        return d.role(words[0])
     if words[0] != "tensor":
         return d.UNKNOWN
     device = d.HOST if "host" in words else d.XLA
     dtype = next((word for word in words if word in DTYPES), None)
     rank = int(words[words.index("rank") + 1]) if "rank" in words and "or" not in words else None
-    return d.tensor(device, dtype, d.of_rank(rank), certainty=1)
+    return d.tensor(device, dtype, d.of_rank(rank), certainty=1, optional=text.endswith("or none"))
 
 
 @functools.cache
@@ -83,6 +89,23 @@ def promised_attribute(classes: Iterable[str], name: str) -> d.Value | None:
     return chosen(classes, attribute_rows().get(name, ()))
 
 
+@functools.cache
+def result_rows() -> dict[str, tuple[tuple[str, d.Value, str], ...]]:
+    """Method → the classes it holds for, what it gives, and the argument with which it gives something else."""
+    found: dict[str, list[tuple[str, d.Value, str]]] = {}
+    for key in sorted(frameworks().names("gives")):
+        owner, _, method = key.rpartition(".")
+        text, _, but = (frameworks().get("gives", key) or "").partition(" unless ")
+        found.setdefault(method, []).append((owner, parsed(text), but))
+    return {key: tuple(values) for key, values in found.items()}
+
+
+def promised_result(classes: Iterable[str], method: str, keywords: Mapping[str, d.Value]) -> d.Value | None:
+    """What a method gives that a class inherits from a framework."""
+    rows = result_rows().get(method, ())
+    return chosen(classes, tuple((owner, value) for owner, value, but in rows if keywords.get(but, d.FALSE) is d.FALSE))
+
+
 def chosen(classes: Iterable[str], rows: tuple[tuple[str, d.Value], ...]) -> d.Value | None:
     if not rows:
         return None
@@ -99,7 +122,7 @@ def is_a(name: str, owner: str) -> bool:
     if name.startswith("torch.optim.") and owner == "Optimizer":
         return "lr_scheduler" not in name
     if "*" in owner:
-        return fnmatch.fnmatchcase(name, owner)
+        return any(fnmatch.fnmatchcase(name, pattern) for pattern in owner.split("|"))
     return name.rpartition(".")[2].endswith(owner)
 
 
