@@ -11,8 +11,9 @@ import re
 from xlalint.facts import domain as d
 from xlalint.facts.frame import Frame
 from xlalint.facts.library_costs import check_call
+from xlalint.facts.promises import promised_result
 from xlalint.facts.textual import printed
-from xlalint.facts.training import moved, on_device, write
+from xlalint.facts.training import gathered, on_device, write
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 
@@ -46,14 +47,13 @@ def call_driver(
     if name in methods("gathers"):
         if name in methods("boundary"):
             frame.boundary(node.at)
-        given = arguments[0] if arguments else d.UNKNOWN
-        return moved(given, d.HOST) if methods("gathers")[name] == "tensor host" else given
+        return gathered(methods("gathers")[name], arguments)
     if name in methods("logging"):
         printed(frame, f"accelerator.{name}", arguments, node)
         return d.NONE
     if name in methods("writer"):
         return write(frame, role, name, arguments, keywords, node)
-    return d.UNKNOWN
+    return promised_result(DRIVERS, name, keywords) or d.UNKNOWN
 
 
 def hand_on(frame: Frame, row: str, keywords: dict[str, d.Value], node: ir.Call) -> None:

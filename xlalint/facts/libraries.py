@@ -107,8 +107,12 @@ def call_framework_row(
     if name not in table.names_of_calls and not name.endswith(".xla_device"):
         return None
     boundary = table.get("boundary", name)
+    gathered = table.get("gathers", name)
     if boundary is not None:
-        return call_boundary(frame, boundary, last, keywords, node)
+        ended = call_boundary(frame, boundary, last, keywords, node)
+        return ended if gathered is None else training.gathered(gathered, arguments)
+    if gathered is not None:
+        return training.gathered(gathered, arguments)
     if table.get("boundary-loader", name) is not None:
         frame.sign("makes-device-loader", node.at)
         return training.on_device(arguments[0] if arguments else d.UNKNOWN)
@@ -134,6 +138,8 @@ def call_framework_row(
         return d.OBJECT
     if table.get("tokenizer", name) is not None:
         return d.role("tokenizer")
+    if table.get("metric", name) == "on the host":
+        return d.role("host-metric")
     return made_by_row(name)
 
 

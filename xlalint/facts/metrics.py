@@ -1,10 +1,12 @@
-"""Metrics of torchmetrics: an update or a value in each step, by the class that it is asked of."""
+"""Metrics: those of torchmetrics by the class that is asked, and those of evaluate, which keep lists on the host."""
 
 from __future__ import annotations
 
 from xlalint.facts import domain as d
+from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.library_costs import FREE, check_call
+from xlalint.facts.textual import shown_tensor
 from xlalint.knowledge.tables import costly_calls, frameworks
 from xlalint.program import ir
 
@@ -48,3 +50,21 @@ def call_metric(
         if known is not None:
             check_call(frame, known, given, keywords, node)
     return d.UNKNOWN
+
+
+HOST_METRIC = "evaluate.EvaluationModule"
+
+
+def call_host_metric(
+    frame: Frame, name: str, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call
+) -> d.Value:
+    """``metric.add_batch(predictions=…, references=…)`` makes lists of the tensors that it is given."""
+    if frameworks().get("metric-method", f"{HOST_METRIC}.{name}") is None:
+        return d.UNKNOWN
+    shown = [*node.arguments, *(value for _, value in node.keywords)]
+    for value, argument in zip([*arguments, *keywords.values()], shown, strict=False):
+        known = shown_tensor(value)
+        if known is not None:
+            frame.emit(Effect.VALUES_TO_LIST, node.at, known, name, argument)
+            break
+    return d.ANY_HOST

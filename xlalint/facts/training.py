@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from xlalint.facts import domain as d
 from xlalint.facts import objects
 from xlalint.facts.bucketing import check_loader, check_padding_call, run_collate
@@ -11,7 +13,7 @@ from xlalint.facts.frame import Frame
 from xlalint.facts.growing_modules import check_hooked
 from xlalint.facts.library_costs import check_call
 from xlalint.facts.mentions import receiver_node
-from xlalint.facts.metrics import call_metric
+from xlalint.facts.metrics import call_host_metric, call_metric
 from xlalint.facts.round_trips import check_way_to_host
 from xlalint.facts.shapes import device_of
 from xlalint.facts.textual import logged, shown_tensor
@@ -58,18 +60,35 @@ def device_batch() -> d.Value:
 
 
 def moved(value: d.Value, device: str) -> d.Value:
+    return with_tensors(value, lambda tensor: tensor.but(device=device, certainty=max(tensor.certainty, 1)))
+
+
+def with_tensors(value: d.Value, change: Callable[[d.Tensor], d.Value]) -> d.Value:
+    """The same structure with each tensor in it changed."""
     if type(value) is d.Tensor:
-        return value.but(device=device, certainty=max(value.certainty, 1))
+        return change(value)
     if type(value) is d.Role and value.element is not None:
-        return d.role(value.role, moved(value.element, device), value.detail)
+        return d.role(value.role, with_tensors(value.element, change), value.detail)
     if type(value) is d.Sequence:
         if value.elements is not None:
-            return d.sequence(value.kind, [moved(part, device) for part in value.elements])
-        return d.sequence(value.kind, None, moved(value.element, device))
+            return d.sequence(value.kind, [with_tensors(part, change) for part in value.elements])
+        return d.sequence(value.kind, None, with_tensors(value.element, change))
     if type(value) is d.Mapping:
-        items = tuple((key, moved(part, device)) for key, part in value.items)
-        return d.mapping(items, None if value.rest is None else moved(value.rest, device))
+        items = tuple((key, with_tensors(part, change)) for key, part in value.items)
+        return d.mapping(items, None if value.rest is None else with_tensors(value.rest, change))
     return value
+
+
+def gathered(holds: str, arguments: Arguments) -> d.Value:
+    """What all processes have together: ``its argument``, ``its 2nd argument``; ``lengthened`` where each adds its own,
+    ``on the host`` where it goes there."""
+    position = 1 if "2nd" in holds else 0
+    if len(arguments) <= position:
+        return d.UNKNOWN
+    value = arguments[position]
+    if holds.endswith("lengthened"):
+        return with_tensors(value, lambda tensor: tensor.but(dims=None))
+    return moved(value, d.HOST) if holds.endswith("host") else value
 
 
 def call_batch_method(
@@ -153,6 +172,8 @@ def call_role_method(
         return drawn(role, name)
     if role.role == "metric":
         return call_metric(frame, role, name, arguments, keywords, node)
+    if role.role == "host-metric":
+        return call_host_metric(frame, name, arguments, keywords, node)
     if role.role == "generator":
         return role if name == "manual_seed" else d.UNKNOWN
     if role.role == "packed":
