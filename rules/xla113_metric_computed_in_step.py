@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Effect, Facts, Finding, Mode, Neutral, Rule, Severity, how_often
+from xlalint.api import Effect, Event, Facts, Finding, Mode, Neutral, Rule, Severity, how_often
 
 RULE = Rule(
     code="XLA113",
@@ -16,12 +16,17 @@ RULE = Rule(
 
 def check(facts: Facts) -> Iterator[Finding]:
     for call in facts.hot(Effect.METRIC_READ):
-        updates = call.subject.endswith(".update")
         yield Finding(
             rule=RULE,
             at=call,
             message=f"`{call.spelling}` {call.detail} {how_often(call)}",
-            help='turn the check off (`nan_strategy="disable"`), or update seldom: each look is a read'
-            if updates
-            else "call `.update()` in the step, and `.compute()` once, when the steps are over",
+            help=instead(call),
         )
+
+
+def instead(call: Event) -> str:
+    if call.subject.startswith("ignite."):
+        return "sum on the device in the process function, and read when the epoch is over"
+    if call.subject.endswith(".update"):
+        return 'turn the check off (`nan_strategy="disable"`), or update seldom: each look is a read'
+    return "call `.update()` in the step, and `.compute()` once, when the steps are over"

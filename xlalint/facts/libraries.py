@@ -7,6 +7,7 @@ from xlalint.facts import domain as d
 from xlalint.facts.bucketing import check_collator, check_padding_call
 from xlalint.facts.compiled import check_break, check_external, note_compiled
 from xlalint.facts.devices import STAND_IN
+from xlalint.facts.engine_metrics import make_attachable
 from xlalint.facts.engines import make_engine
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
@@ -119,7 +120,7 @@ def call_framework_row(
     if table.get("loader", name) is not None:
         return training.make_loader(frame, name, arguments, keywords, node)
     if table.get("engine", name) is not None:
-        return make_engine(frame, arguments, keywords, node)
+        return make_engine(frame, name, arguments, keywords, node)
     if table.get("device", name) is not None or name.endswith(".xla_device"):
         return d.XLA_DEVICE
     if table.get("iterates", name) is not None and arguments:
@@ -221,6 +222,8 @@ def call_framework(
         return made_model(name, arguments, keywords)
     if last == "get_logger":
         return d.role("logger")
+    if name.startswith("ignite."):
+        return make_attachable(name, keywords)
     if last.startswith("DataCollator"):
         check_collator(frame, arguments, keywords, node, False, 1)
         return d.OBJECT

@@ -177,6 +177,10 @@ def role_attribute(value: d.Role, name: str) -> d.Value:
     moments = ("mean", "stddev", "variance", "mode", "logits", "probs", "loc", "scale")
     if value.role == "distribution" and name in moments:
         return value.element or d.UNKNOWN
+    if value.role == "engine":
+        from xlalint.facts.engines import engine_attribute
+
+        return engine_attribute(value, name)
     if value.role == "accelerator" and name == "device":
         return d.XLA_DEVICE
     if value.role == "optimizer" and name == "param_groups":

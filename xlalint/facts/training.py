@@ -7,6 +7,7 @@ from collections.abc import Callable
 from xlalint.facts import domain as d
 from xlalint.facts import objects
 from xlalint.facts.bucketing import check_loader, check_padding_call, run_collate
+from xlalint.facts.engine_metrics import attach
 from xlalint.facts.engines import run_engine
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
@@ -166,6 +167,8 @@ def call_role_method(
         from xlalint.facts.drivers import call_driver
 
         return call_driver(frame, role, name, arguments, keywords, node)
+    if role.role == "attachable" and name == "attach":
+        return attach(frame, role, arguments, keywords, node)
     if role.role == "engine" and name == "run":
         return run_engine(frame, role, arguments, keywords, node)
     if role.role == "distribution" and role.element is not None:
