@@ -249,7 +249,14 @@ def dict_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, nod
         known = dict(arguments[0].items)
         known.update(items)
         return d.mapping(tuple(known.items()), arguments[0].rest)
-    return d.mapping(items, d.UNKNOWN if arguments or "**" in keywords else None)
+    rest = pairs_value(objects.element_of(frame, arguments[0])) if arguments else None
+    return d.mapping(items, d.UNKNOWN if "**" in keywords else rest)
+
+
+def pairs_value(pair: d.Value) -> d.Value:
+    """The value of a pair: ``dict(zip(names, values))``."""
+    known = type(pair) is d.Sequence and pair.elements is not None and len(pair.elements) == 2
+    return pair.elements[1] if known else d.UNKNOWN  # type: ignore[attr-defined]
 
 
 def zipped(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
