@@ -27,6 +27,8 @@ def check(facts: Facts) -> Iterator[Finding]:
 def instead(call: Event) -> str:
     if call.subject.startswith("ignite."):
         return "sum on the device in the process function, and read when the epoch is over"
+    if ".functional." in call.subject:
+        return "collect what it needs on the device, and ask once, when the steps are over"
     if call.subject.endswith(".update"):
         return 'turn the check off (`nan_strategy="disable"`), or update seldom: each look is a read'
     return "call `.update()` in the step, and `.compute()` once, when the steps are over"

@@ -11,6 +11,8 @@ from xlalint.knowledge.tables import costly_calls, frameworks
 from xlalint.program import ir
 
 HEAD = "torchmetrics"
+FUNCTIONAL = "torchmetrics.functional."
+COLLECTION = "torchmetrics.MetricCollection"
 SAME = frozenset({"cuda", "clone", "train", "eval", "float", "double", "half", "requires_grad_"})
 ASKED = {"update": ("update",), "forward": ("update", "compute"), "compute": ("compute",)}
 """What a call does: ``forward`` updates, and computes the value of the batch."""
@@ -21,7 +23,7 @@ def make_metric(
 ) -> d.Value:
     last = name.rpartition(".")[2]
     if not last[:1].isupper():
-        return d.UNKNOWN
+        return value_of(frame, arguments) if name.startswith(FUNCTIONAL) else d.UNKNOWN
     task = keywords.get("task", arguments[0] if arguments else d.NONE)
     if type(task) is d.Host and task.constant == "binary":
         last = f"Binary{last}"
@@ -49,7 +51,20 @@ def call_metric(
         known = next((row for row in rows if any(one.effect != FREE for one in costly_calls().get(row, ()))), None)
         if known is not None:
             check_call(frame, known, given, keywords, node)
-    return d.UNKNOWN
+    if name == "compute":
+        value: d.Value = metric.element or d.UNKNOWN
+    elif name == "forward":
+        value = value_of(frame, [*arguments, *keywords.values()])
+    else:
+        return d.UNKNOWN
+    return d.mapping((), value) if metric.detail == COLLECTION and value is not d.UNKNOWN else value
+
+
+def value_of(frame: Frame, arguments: list[d.Value]) -> d.Value:
+    """A metric's value is computed where the tensors lie that it is given."""
+    frame.pending()
+    devices = {known.device for value in arguments if (known := d.tensor_of(value)) is not None}
+    return d.tensor(devices.pop(), "float", certainty=1) if len(devices) == 1 else d.UNKNOWN
 
 
 HOST_METRIC = "evaluate.EvaluationModule"
