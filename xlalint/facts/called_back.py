@@ -62,4 +62,5 @@ def run(frame: Frame, function: d.Value, pace: str, given: tuple[d.Value, ...], 
             frame.sign("framework", at)
             if "evaluation" not in words:
                 frame.sign("backward", at)
-        call(frame, function, list(given), {}, node)
+        counted = d.host("int", varies=frame.loop_key())
+        call(frame, function, [counted if value is d.INT else value for value in given], {}, node)

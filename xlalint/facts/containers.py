@@ -212,6 +212,8 @@ def call_object_method(
     promised = promised_result(names, name, keywords)
     if promised is not None:
         return promised
+    if frameworks().get("iterates", f"*.{name}") is not None and arguments:
+        return arguments[0]
     made = frameworks().get("factory", f"*.{name}")
     return d.module(made) if made is not None and made.startswith("torch.nn.") else d.UNKNOWN
 

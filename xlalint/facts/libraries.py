@@ -7,6 +7,7 @@ from xlalint.facts import domain as d
 from xlalint.facts.bucketing import check_collator, check_padding_call
 from xlalint.facts.compiled import check_break, check_external, note_compiled
 from xlalint.facts.devices import STAND_IN
+from xlalint.facts.diffusion import call_pipeline, made_by_diffusers
 from xlalint.facts.engine_metrics import make_attachable
 from xlalint.facts.engines import make_engine
 from xlalint.facts.events import Effect
@@ -218,6 +219,9 @@ def call_framework(
         return training.write(frame, d.role("writer"), last, arguments, keywords, node)
     if "Tokenizer" in name or "Processor" in name or "FeatureExtractor" in name:
         return d.role("tokenizer")
+    made = made_by_diffusers(name)
+    if made is not None:
+        return made
     if last in MODEL_MAKERS or name.startswith(("torchvision.models.", "timm.create", "segmentation_models_pytorch.")):
         return made_model(name, arguments, keywords)
     if last == "get_logger":
@@ -241,6 +245,8 @@ def call_role(frame: Frame, role: d.Role, arguments: Arguments, keywords: Keywor
         return role.element or d.UNKNOWN
     if role.role == "metric":
         return call_metric(frame, role, "forward", arguments, keywords, node)
+    if role.role == "pipeline":
+        return call_pipeline(keywords)
     if role.role in d.TENSOR_ROLES:
         return role
     return d.UNKNOWN

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xlalint.facts import domain as d
 from xlalint.facts.devices import STAND_IN
 from xlalint.facts.frame import Environment, Frame, span_of
+from xlalint.facts.diffusion import pipeline_attribute, timesteps_of
 from xlalint.facts.promises import PARAMETER_GROUPS, promised_attribute
 from xlalint.facts.versions import VERSION, version_attribute, version_named
 from xlalint.facts.vocabulary import (
@@ -186,7 +187,9 @@ def role_attribute(value: d.Role, name: str) -> d.Value:
     if value.role == "optimizer" and name == "param_groups":
         return PARAMETER_GROUPS
     if value.role == "scheduler" and name == "timesteps":
-        return promised_attribute(("Scheduler",), name) or d.UNKNOWN
+        return timesteps_of(value)
+    if value.role == "pipeline":
+        return pipeline_attribute(value, name)
     if value.role == "loader" and name in ("dataset", "sampler", "batch_sampler", "batch_size", "collate_fn"):
         return d.UNKNOWN if name != "batch_size" else d.INT
     return d.bound(value, name)

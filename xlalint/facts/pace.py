@@ -224,8 +224,9 @@ def is_last(node: ir.Expr) -> bool:
 
 def is_first(frame: Frame | None, test: ir.Expr) -> bool:
     """``step == 0``, ``i == 10``: once a loop."""
-    if type(test) is ir.Boolean and test.operator == "and":
-        return any(is_first(frame, value) for value in test.values)
+    if type(test) is ir.Boolean:
+        several = any if test.operator == "and" else all
+        return several(is_first(frame, value) for value in test.values)
     if is_empty_state(test):
         return True
     if type(test) is not ir.Compare or test.operators != ("eq",):
@@ -235,7 +236,13 @@ def is_first(frame: Frame | None, test: ir.Expr) -> bool:
         if not (type(left) is ir.Name and is_counter(frame, left.name)):
             return False
         return type(right) in (ir.Binary, ir.Name, ir.Attribute, ir.Call)
+    if type(left) is ir.Attribute:
+        return left.name == STEPS
     return type(left) is ir.Name and is_counter(frame, left.name)
+
+
+STEPS = "global_step"
+"""An attribute that counts the steps of a training, whoever holds it."""
 
 
 def is_empty_state(test: ir.Expr) -> bool:

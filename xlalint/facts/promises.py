@@ -21,6 +21,8 @@ DTYPES = frozenset({"bool", "uint8", "int", "float", "complex"})
 PARAMETERS = d.role("parameters", d.tensor(dtype="float"))
 PARAMETER_GROUPS = d.sequence("list", None, d.mapping((("params", PARAMETERS),), d.ANY_HOST))
 """An optimizer's groups: the parameters, and settings that are numbers."""
+ELSEWHERE: d.LoopKey = ("", "", 0)
+"""The loop of the framework, which counts: nobody sees it."""
 ROLES = frozenset({"accelerator", "optimizer", "scheduler", "tokenizer"})
 COLLECTIONS = {"list of": "list", "tuple of": "tuple"}
 
@@ -33,6 +35,8 @@ def parsed(text: str) -> d.Value:
         if text.startswith(start):
             return d.sequence(kind, None, parsed(text[len(start) :].strip()))
     words = text.split()
+    if text == "host counter":
+        return d.host("int", varies=ELSEWHERE)
     if words[0] == "host":
         return d.host(words[1]) if len(words) == 2 and words[1] in ("int", "bool", "float", "str") else d.ANY_HOST
     if words[0] == "numpy":

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from xlalint.facts import domain as d
 from xlalint.facts import objects
 from xlalint.facts.bucketing import check_loader, check_padding_call, run_collate
+from xlalint.facts.diffusion import call_scheduler
 from xlalint.facts.engine_metrics import attach
 from xlalint.facts.engines import run_engine
 from xlalint.facts.events import Effect
@@ -175,6 +176,10 @@ def call_role_method(
         return drawn(role, name)
     if role.role == "metric":
         return call_metric(frame, role, name, arguments, keywords, node)
+    if role.role == "pipeline" and name in MOVING:
+        return role
+    if role.role == "scheduler":
+        return call_scheduler(frame, role, name, arguments, keywords, node)
     if role.role == "host-metric":
         return call_host_metric(frame, name, arguments, keywords, node)
     if role.role == "generator":
