@@ -114,7 +114,10 @@ def call_framework_row(
         ended = call_boundary(frame, boundary, last, keywords, node)
         return ended if gathered is None else training.gathered(gathered, arguments)
     if gathered is not None:
+        frame.pending()
         return training.gathered(gathered, arguments)
+    if table.get("wraps", name) is not None:
+        return arguments[0] if arguments else next(iter(keywords.values()), d.UNKNOWN)
     if table.get("boundary-loader", name) is not None:
         frame.sign("makes-device-loader", node.at)
         return training.on_device(arguments[0] if arguments else d.UNKNOWN)

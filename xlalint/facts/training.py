@@ -300,6 +300,7 @@ MODULE_RESULTS: dict[str, d.Value] = {
     "named_modules": d.sequence("list", None, d.sequence("tuple", (d.STR, d.module("?")))),
     "named_children": d.sequence("list", None, d.sequence("tuple", (d.STR, d.module("?")))),
     "state_dict": d.mapping((), d.tensor(dtype=None)),
+    "clip_grad_norm_": d.tensor(dtype="float", dims=()),  # of a model that FSDP has wrapped
     "zero_grad": d.NONE,
     "load_state_dict": d.UNKNOWN,
     "get_submodule": d.module("?"),
