@@ -105,11 +105,15 @@ def engine_attribute(engine: d.Role, name: str) -> d.Value:
 # Handlers
 
 
+HOOKING = ("on", "add_event_handler", "attach")
+
+
 def is_hook(node: ir.Expr) -> bool:
-    """``trainer.on(Events.EPOCH_COMPLETED)``, ``trainer.add_event_handler(Events.COMPLETED, f)``."""
+    """``trainer.on(Events.EPOCH_COMPLETED)``, ``trainer.add_event_handler(Events.COMPLETED, f)``,
+    ``logger.attach(trainer, log_handler=f, event_name=Events.EPOCH_COMPLETED)``."""
     if type(node) is not ir.Call or type(node.function) is not ir.Attribute:
         return False
-    return node.function.name in ("on", "add_event_handler") and event_of(node) is not None
+    return node.function.name in HOOKING and event_of(node) is not None
 
 
 def event_of(node: ir.Call) -> ir.Expr | None:
@@ -163,8 +167,11 @@ def hook(frame: Frame, event: ir.Call, handler: d.Value, rest: list[d.Value]) ->
 
 
 def engine_of(frame: Frame, event: ir.Call) -> d.Role:
-    """The engine whose event it is."""
-    holder = event.function.value if type(event.function) is ir.Attribute else None
+    """The engine whose event it is: the one that is asked, or the one that a logger is attached to."""
+    holder: ir.Expr | None = None
+    if type(event.function) is ir.Attribute:
+        attached = event.function.name == "attach" and event.arguments
+        holder = event.arguments[0] if attached else event.function.value
     value = frame.evaluate(holder) if isinstance(holder, (ir.Name, ir.Attribute)) else ENGINE
     return value if type(value) is d.Role and value.role == "engine" else ENGINE
 
@@ -176,7 +183,11 @@ def takes_engine(handler: d.Function, given: int) -> bool:
 
 
 def check_hook(frame: Frame, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call) -> None:
-    """``trainer.add_event_handler(Events.COMPLETED, f, *args)``."""
-    if type(node.function) is ir.Attribute and node.function.name == "add_event_handler" and is_hook(node):
+    """``trainer.add_event_handler(Events.COMPLETED, f, *args)``, ``logger.attach(trainer, log_handler=f, …)``."""
+    if type(node.function) is not ir.Attribute or node.function.name not in HOOKING or not is_hook(node):
+        return
+    if node.function.name == "add_event_handler":
         handler = arguments[1] if len(arguments) > 1 else keywords.get("handler", d.UNKNOWN)
         hook(frame, node, handler, arguments[2:])
+    elif "log_handler" in keywords:
+        hook(frame, node, keywords["log_handler"], [d.UNKNOWN, d.UNKNOWN])

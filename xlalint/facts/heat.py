@@ -213,7 +213,7 @@ class HeatMap(StepLoops):
             seen.add(key)
             function = self.functions[key]
             while region in function.regions:
-                if self.loops[key].get(region):
+                if self.loops.get(key, {}).get(region):
                     yield key, region
                 region = function.regions[region].parent
             if key in self.via:

@@ -216,7 +216,9 @@ def is_period(node: ir.Binary) -> bool:
 
 
 def is_last(node: ir.Expr) -> bool:
-    """``i == len(loader) - 1``, ``last_batch`` and the like: once a pass."""
+    """``i == len(loader) - 1``, ``last_batch`` and the like, alone or in the last epoch: once a pass."""
+    if type(node) is ir.Boolean and node.operator == "and":
+        return any(is_last(part) for part in node.values if type(part) is not ir.Compare or compares_equal(part))
     if type(node) in (ir.Name, ir.Attribute):
         return any(word in node.name.lower() for word in ("last", "final"))  # type: ignore[union-attr]
     return type(node) is ir.Compare and node.operators in (("eq",), ("ge",), ("lt",), ("le",))
