@@ -45,14 +45,15 @@ def batches_vary(sampler: d.Value) -> bool:
     return type(batch.element) is d.Host and batch.element.varies is not None
 
 
-def run_collate(frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call) -> None:
-    """The function that makes the loader's batches runs in each step, on the host."""
+def run_collate(frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    """The function that makes the loader's batches runs in each step, on the host; gives what it makes."""
     from xlalint.facts.calls import call
 
     collate = arguments[6] if len(arguments) > 6 else keywords.get("collate_fn", d.NONE)
     if type(collate) in (d.Function, d.Instance, d.Record):
         with frame.inside("collate", node.at):
-            call(frame, collate, [d.UNKNOWN], {}, node)
+            return call(frame, collate, [d.UNKNOWN], {}, node)
+    return d.UNKNOWN
 
 
 def for_training(arguments: Arguments, keywords: Keywords, node: ir.Call) -> bool:

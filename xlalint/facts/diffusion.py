@@ -13,6 +13,8 @@ HEAD = "diffusers."
 MADE = ("from_pretrained", "from_config")
 SCHEDULER = "SchedulerMixin"
 PIPELINE = "DiffusionPipeline"
+LATENTS = "unchecked latents"
+"""The detail of what an autoencoder of diffusers gives: a distribution whose `mode` is a method, too."""
 AS_TENSORS = ("pt", "latent")
 """Values of ``output_type`` with which a pipeline gives tensors; otherwise images of the host."""
 
@@ -59,6 +61,12 @@ def carried(name: str, arguments: list[d.Value], keywords: dict[str, d.Value]) -
 
 def timesteps_of(role: d.Role) -> d.Value:
     return role.element if role.element is not None else promised_attribute(("Scheduler",), "timesteps") or d.UNKNOWN
+
+
+def latents_of(output: d.Role) -> d.Value:
+    """``vae.encode(x).latent_dist``."""
+    known = d.tensor_of(output.element) if output.element is not None else None
+    return d.role("distribution", (known or d.tensor(certainty=1)).but(dtype="float"), LATENTS)
 
 
 def pipeline_attribute(role: d.Role, name: str) -> d.Value:

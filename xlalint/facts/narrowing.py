@@ -53,8 +53,25 @@ def narrow_comparison(frame: Frame, node: ir.Compare, outcome: bool) -> None:
     operator, right = node.operators[0], node.rights[0]
     if operator in ("is", "is-not") and type(right) is ir.Constant and right.value is None:
         narrow_none(frame, node.left, (operator == "is") == outcome)
+    elif operator in ("is", "eq") and outcome and asks_for_type(node.left):
+        narrow_type(frame, node.left.arguments[0], right)  # type: ignore[union-attr]
     elif operator in ("eq", "ne"):
         narrow_equality(frame, node.left, right, (operator == "eq") == outcome)
+
+
+def asks_for_type(node: ir.Expr) -> bool:
+    """``type(x)``."""
+    if type(node) is not ir.Call or type(node.function) is not ir.Name:
+        return False
+    return node.function.name == "type" and len(node.arguments) == 1
+
+
+def narrow_type(frame: Frame, node: ir.Expr, wanted: ir.Expr) -> None:
+    """``type(x) is list`` tells what ``isinstance`` does where it holds, and nothing where it doesn't."""
+    path = path_of(node)
+    value = frame.env.get(path) if path is not None else None
+    if path is not None and value is not None:
+        frame.env[path] = is_one_of(frame, path, value, type_names(wanted))
 
 
 def narrow_none(frame: Frame, node: ir.Expr, is_none: bool) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from xlalint.facts import domain as d
 from xlalint.facts.devices import STAND_IN
+from xlalint.facts.diffusion import LATENTS, latents_of, pipeline_attribute, timesteps_of
 from xlalint.facts.frame import Environment, Frame, span_of
-from xlalint.facts.diffusion import pipeline_attribute, timesteps_of
 from xlalint.facts.promises import PARAMETER_GROUPS, promised_attribute
 from xlalint.facts.versions import VERSION, version_attribute, version_named
 from xlalint.facts.vocabulary import (
@@ -173,10 +173,12 @@ def role_attribute(value: d.Role, name: str) -> d.Value:
             return tensor_attribute(d.tensor_of(value.element) or d.tensor(certainty=1), name)
         from xlalint.facts.vocabulary import TENSOR_METHODS
 
+        if name == "latent_dist":
+            return latents_of(value)
         if name not in TENSOR_METHODS and value.element is not None:
             return value.element
     moments = ("mean", "stddev", "variance", "mode", "logits", "probs", "loc", "scale")
-    if value.role == "distribution" and name in moments:
+    if value.role == "distribution" and name in moments and value.detail != LATENTS:
         return value.element or d.UNKNOWN
     if value.role == "engine":
         from xlalint.facts.engines import engine_attribute

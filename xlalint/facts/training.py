@@ -47,8 +47,21 @@ LEVELS = frozenset(
 def make_loader(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     """A plain data loader: its batches lie on the host."""
     check_loader(frame, name, arguments, keywords, node)
-    run_collate(frame, arguments, keywords, node)
-    return d.role("loader", d.role("batch", d.tensor(d.HOST, certainty=1)), "plain")
+    batch = d.tensor(d.HOST, certainty=1)
+    told = told_by_collate(run_collate(frame, arguments, keywords, node))
+    return d.role("loader", d.mapping(told, batch) if told else d.role("batch", batch), "plain")
+
+
+def told_by_collate(made: d.Value) -> tuple[tuple[object, d.Value], ...]:
+    """The entries of a batch that are known to be no tensors: lists of words, of numbers, and the like."""
+    items = made.items if type(made) is d.Mapping else ()
+    return tuple((key, value) for key, value in items if is_no_tensor(value))
+
+
+def is_no_tensor(value: d.Value) -> bool:
+    if type(value) is d.Sequence and value.elements is None:
+        return not isinstance(value.element, d.Tensor)
+    return type(value) is d.Host and value.type in ("str", "int", "float", "bool")
 
 
 def on_device(loader: d.Value) -> d.Value:
@@ -229,7 +242,7 @@ def drawn(role: d.Role, name: str) -> d.Value:
     if name in ("sample", "rsample", "sample_n", "enumerate_support"):
         counts = role.detail is not None and role.detail.removeprefix(UNCHECKED) in COUNTED
         return role.element.but(grad=name == "rsample", dtype=None if counts else "float")
-    return role.element if name in ("log_prob", "entropy", "cdf", "icdf", "perplexity") else d.UNKNOWN
+    return role.element if name in ("log_prob", "entropy", "cdf", "icdf", "perplexity", "mode") else d.UNKNOWN
 
 
 def write(frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
