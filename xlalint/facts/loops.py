@@ -22,7 +22,7 @@ def execute_for(frame: Frame, node: ir.For) -> None:
     over = what_is_iterated(iterable, node.iterable)
     if not over and steps_each(node):
         over = "optimizers"
-    elif not over and type(iterable) is not d.Module and hands_on(node):
+    elif not over and not holds_modules(iterable) and hands_on(node):
         over = "data"
     if over == "loader":
         frame.sign("loader", node.at)
@@ -44,6 +44,15 @@ def execute_for(frame: Frame, node: ir.For) -> None:
     check_trips(frame, node, iterable)
     if frame.environment is not None and node.orelse:
         frame.engine.execute(frame, node.orelse)
+
+
+def holds_modules(iterable: d.Value) -> bool:
+    """A model's parts, or several models beside what they work on: one turn is a part of a step."""
+    if type(iterable) is d.Sequence:
+        held = iterable.element
+        parts = held.elements if type(held) is d.Sequence and held.elements is not None else (held,)
+        return any(type(part) is d.Module for value in parts for part in d.alternatives(value))
+    return type(iterable) is d.Module
 
 
 def row_names(iterable: d.Value, target: ir.Expr) -> frozenset[str]:

@@ -34,6 +34,9 @@ def call_method(
         return d.host(HOST_METHODS[name])
     if name.endswith("_") and frame.over_parameters():
         frame.sign("manual-step", node.at)
+    if name == "mode" and tensor.certainty < 2 and not arguments and not keywords:
+        # Rather one of a distribution, which a model may give as well as a tensor.
+        return tensor.but(dims=None)
     handler = METHODS.get(name)
     if handler is not None:
         if frame.ops.newly_costly:
