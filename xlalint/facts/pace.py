@@ -280,4 +280,6 @@ def is_interval_flag(test: ir.Expr) -> bool:
     if type(test) not in (ir.Name, ir.Attribute):
         return False
     name: str = test.name.lower()  # type: ignore[union-attr]
-    return name.startswith(("should_log", "do_log", "log_this", "should_print", "is_log", "time_to_log"))
+    return name.startswith(
+        ("should_log", "do_log", "log_this", "should_print", "is_log", "time_to_log", "is_last_batch", "last_batch")
+    )

@@ -23,7 +23,7 @@ PARAMETER_GROUPS = d.sequence("list", None, d.mapping((("params", PARAMETERS),),
 """An optimizer's groups: the parameters, and settings that are numbers."""
 ELSEWHERE: d.LoopKey = ("", "", 0)
 """The loop of the framework, which counts: nobody sees it."""
-ROLES = frozenset({"accelerator", "optimizer", "scheduler", "tokenizer"})
+ROLES = frozenset({"accelerator", "optimizer", "scheduler", "tokenizer", "writer"})
 COLLECTIONS = {"list of": "list", "tuple of": "tuple"}
 
 
@@ -31,6 +31,8 @@ def parsed(text: str) -> d.Value:
     """The value that a row's words stand for; unknown where they say nothing of tensors."""
     if text.startswith(("dict of", "batch")):
         return d.role("batch", d.tensor(d.HOST if text.endswith("host") else d.XLA, certainty=1))
+    if " and " in text:
+        return d.sequence("tuple", [parsed(part) for part in text.split(" and ")])
     for start, kind in COLLECTIONS.items():
         if text.startswith(start):
             return d.sequence(kind, None, parsed(text[len(start) :].strip()))
@@ -47,6 +49,8 @@ def parsed(text: str) -> d.Value:
         return PARAMETER_GROUPS
     if words[0] == "module":
         return d.module("?")
+    if words[0] == "output":
+        return d.role("output", d.tensor(certainty=1))
     if words[0] in ROLES:
         return d.role(words[0])
     if words[0] != "tensor":
@@ -94,20 +98,25 @@ def promised_attribute(classes: Iterable[str], name: str) -> d.Value | None:
 
 
 @functools.cache
-def result_rows() -> dict[str, tuple[tuple[str, d.Value, str], ...]]:
-    """Method → the classes it holds for, what it gives, and the argument with which it gives something else."""
-    found: dict[str, list[tuple[str, d.Value, str]]] = {}
+def result_rows() -> dict[str, tuple[tuple[str, d.Value, str, d.Value], ...]]:
+    """Method → the classes it holds for, what it gives, and the argument with which it gives something else, and what:
+    ``output unless flag then tensor xla and output``."""
+    found: dict[str, list[tuple[str, d.Value, str, d.Value]]] = {}
     for key in sorted(frameworks().names("gives")):
         owner, _, method = key.rpartition(".")
-        text, _, but = (frameworks().get("gives", key) or "").partition(" unless ")
-        found.setdefault(method, []).append((owner, parsed(text), but))
+        text, _, rest = (frameworks().get("gives", key) or "").partition(" unless ")
+        flag, _, other = rest.partition(" then ")
+        found.setdefault(method, []).append((owner, parsed(text), flag, parsed(other) if other else d.UNKNOWN))
     return {key: tuple(values) for key, values in found.items()}
 
 
 def promised_result(classes: Iterable[str], method: str, keywords: Mapping[str, d.Value]) -> d.Value | None:
     """What a method gives that a class inherits from a framework."""
-    rows = result_rows().get(method, ())
-    return chosen(classes, tuple((owner, value) for owner, value, but in rows if keywords.get(but, d.FALSE) is d.FALSE))
+    rows: list[tuple[str, d.Value]] = []
+    for owner, value, flag, other in result_rows().get(method, ()):
+        given = keywords.get(flag, d.FALSE)
+        rows.append((owner, value if given is d.FALSE else other if given is d.TRUE else d.UNKNOWN))
+    return chosen(classes, tuple(rows))
 
 
 def chosen(classes: Iterable[str], rows: tuple[tuple[str, d.Value], ...]) -> d.Value | None:
