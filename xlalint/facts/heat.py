@@ -244,10 +244,11 @@ def entry_names() -> frozenset[str]:
 
 @functools.cache
 def entry_row(name: str, bases: tuple[str, ...]) -> str | None:
-    """What is known of an entry of this name, in a class with these bases first."""
+    """What is known of an entry of this name, in a class with these bases first; a dotted name tells frameworks apart
+    whose classes are called alike."""
     table = frameworks()
     for base in bases:
-        row = table.get("entry", f"{base.rpartition('.')[2]}.{name}")
+        row = table.get("entry", f"{base}.{name}") or table.get("entry", f"{base.rpartition('.')[2]}.{name}")
         if row is not None:
             return row
     return table.get("entry", name)
