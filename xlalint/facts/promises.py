@@ -52,7 +52,8 @@ def parsed(text: str) -> d.Value:
     if words[0] == "output":
         return d.role("output", d.tensor(certainty=1))
     if words[0] in ROLES:
-        return d.role(words[0])
+        # Of a scheduler that is untold nobody knows where its timesteps lie.
+        return d.role(words[0], d.UNKNOWN if words[1:] == ["untold"] else None)
     if words[0] != "tensor":
         return d.UNKNOWN
     device = d.HOST if "host" in words else d.XLA
