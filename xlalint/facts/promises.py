@@ -43,12 +43,10 @@ def parsed(text: str) -> d.Value:
         return d.host(words[1]) if len(words) == 2 and words[1] in ("int", "bool", "float", "str") else d.ANY_HOST
     if words[0] == "numpy":
         return d.NUMPY
-    if words[0] == "module":
-        return d.module(words[1])
     if words[0] == "parameter-groups":
         return PARAMETER_GROUPS
     if words[0] == "module":
-        return d.module("?")
+        return d.module(words[1] if len(words) > 1 else "?")
     if words[0] == "output":
         return d.role("output", d.tensor(certainty=1))
     if words[0] in ROLES:
@@ -131,13 +129,11 @@ def chosen(classes: Iterable[str], rows: tuple[tuple[str, d.Value], ...]) -> d.V
 
 
 def is_a(name: str, owner: str) -> bool:
-    if "." in owner:
-        return name == owner
     if name.startswith("torch.optim.") and owner == "Optimizer":
         return "lr_scheduler" not in name
     if "*" in owner:
         return any(fnmatch.fnmatchcase(name, pattern) for pattern in owner.split("|"))
-    return name.rpartition(".")[2].endswith(owner)
+    return name == owner if "." in owner else name.rpartition(".")[2].endswith(owner)
 
 
 @functools.cache
