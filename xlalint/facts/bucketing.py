@@ -5,8 +5,7 @@ from __future__ import annotations
 from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
-from xlalint.facts.lengths import longest_rows
-from xlalint.facts.numbers import holds_longest
+from xlalint.facts.lengths import longest_rows, most_of, number_of, width_among
 from xlalint.program import ir
 
 Arguments = list[d.Value]
@@ -74,6 +73,20 @@ def check_padding(frame: Frame, name: str, arguments: Arguments, keywords: Keywo
         )
 
 
+BUCKETS = "buckets"
+"""The form of a padding that is rounded to one of as many lengths as its detail says."""
+
+
+def tell_width(frame: Frame, at: int, subject: str, width: d.LoopKey | None, operand: ir.Expr | None = None) -> None:
+    """What is made as wide as the longest row, or cut to it, by the mark of its width. The detail says how many widths
+    there may be at most, where that is known."""
+    if width is None:
+        return
+    most = most_of(width)
+    detail, form = "" if most is None else str(most), BUCKETS if width[1] == d.ROUNDED[1] else ""
+    frame.emit(Effect.PADDED_TO_LONGEST, at, d.NONE, subject, operand, certainty=1, detail=detail, form=form)
+
+
 ARRAYS = {"zeros": 0, "ones": 0, "empty": 0, "full": 0, "pad": 1}
 """numpy's makers of a batch, by the position of the size that decides its length."""
 
@@ -81,17 +94,15 @@ ARRAYS = {"zeros": 0, "ones": 0, "empty": 0, "full": 0, "pad": 1}
 def check_filled_array(frame: Frame, last: str, arguments: Arguments, node: ir.Call) -> None:
     """A batch made by numpy, as long as its longest row."""
     position = ARRAYS.get(last)
-    rows = last in ("array", "asarray", "stack") and bool(arguments) and longest_rows(arguments[0])
-    if rows or (position is not None and holds_longest(arguments[position : position + 1])):
-        frame.emit(Effect.PADDED_TO_LONGEST, node.at, d.NONE, f"numpy.{last}", None, certainty=1)
+    width = longest_rows(arguments[0]) if last in ("array", "asarray", "stack") and arguments else None
+    if width is None and position is not None:
+        width = width_among(arguments[position : position + 1])
+    tell_width(frame, node.at, f"numpy.{last}", width)
 
 
 def pads_to_longest(keywords: Keywords, implicit: bool) -> bool:
     """Whether a tokenizer's or collator's arguments say so; ``implicit`` where padding is the default."""
     if "**" in keywords:
-        return False
-    multiple = keywords.get("pad_to_multiple_of")
-    if multiple is not None and multiple is not d.NONE:
         return False
     padding = keywords.get("padding")
     if padding is None:
@@ -100,12 +111,37 @@ def pads_to_longest(keywords: Keywords, implicit: bool) -> bool:
 
 
 def check_padding_call(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> None:
-    """A call of a tokenizer, or of its ``pad``."""
+    """A call of a tokenizer, or of its ``pad``, which cuts nothing."""
     single = arguments and type(arguments[0]) is d.Host and arguments[0].type == "str"
-    if pads_to_longest(keywords, name == "pad") and not single:
-        frame.emit(
-            Effect.PADDED_TO_LONGEST, node.at, d.NONE, "tokenizer", node.arguments[0] if node.arguments else None
-        )
+    if not pads_to_longest(keywords, name == "pad") or single:
+        return
+    most = None if name == "pad" else cut_to(keywords)
+    detail, form = "" if most is None else str(most), ""
+    if is_rounded(keywords):
+        multiple = number_of(keywords["pad_to_multiple_of"])
+        if most is None or multiple is None:
+            return
+        detail, form = f"{most} / {multiple} = {-(-most // multiple)}", BUCKETS
+    operand = node.arguments[0] if node.arguments else None
+    frame.emit(Effect.PADDED_TO_LONGEST, node.at, d.NONE, "tokenizer", operand, detail=detail, form=form)
+
+
+def is_rounded(keywords: Keywords) -> bool:
+    """Whether the longest row is rounded up to a multiple, of however many."""
+    multiple = keywords.get("pad_to_multiple_of", d.NONE)
+    return multiple is not d.NONE and number_of(multiple) not in (0, 1)
+
+
+UNCUT = (False, "do_not_truncate")
+
+
+def cut_to(keywords: Keywords) -> int | None:
+    """How many tokens a row has at most. Measured: without ``truncation``, ``max_length`` cuts nothing where rows are
+    padded to the longest, and a collator's never does."""
+    truncation, most = keywords.get("truncation", d.FALSE), number_of(keywords.get("max_length", d.NONE))
+    if type(truncation) is not d.Host or not truncation.known or truncation.constant in UNCUT:
+        return None
+    return most if most is not None and most > 0 else None
 
 
 LIMITS = ("max_length", "pad_to_multiple_of", "max_seq_length", "pad_to_length")
@@ -119,7 +155,7 @@ def check_collator(
     if takes_padding and given is not None:
         keywords = {"padding": given, **keywords}
     limited = certainty < 2 and any(keywords.get(name, d.NONE) is not d.NONE for name in LIMITS)
-    if pads_to_longest(keywords, True) and not limited:
+    if pads_to_longest(keywords, True) and not is_rounded(keywords) and not limited:
         operand = node.arguments[0] if node.arguments else None
         frame.emit(
             Effect.PADDED_TO_LONGEST, node.at, d.NONE, "collator", operand, certainty=certainty, form="constructor"

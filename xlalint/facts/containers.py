@@ -49,7 +49,7 @@ def call_sequence(frame: Frame, receiver: d.Sequence, name: str, arguments: Argu
         if name == "extend":
             added = objects.element_of(frame, added)
         elif node.arguments:
-            added = row_length(added, node.arguments[-1])
+            added = row_length(added, node.arguments[-1], frame.evaluate)
             if name == "append":
                 check_kept(frame, added, node)
         empty = receiver.elements == ()

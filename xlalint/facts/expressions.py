@@ -208,7 +208,7 @@ def evaluate_comprehension(frame: Frame, node: ir.Comprehension) -> d.Value:
             frame.evaluate(node.key)
             result: d.Value = d.mapping((), frame.evaluate(node.element))
         else:
-            element = row_length(frame.evaluate(node.element), node.element)
+            element = row_length(frame.evaluate(node.element), node.element, frame.evaluate)
             exact = unrolled(frame, node, outer, element)
             result = d.sequence("list", exact) if exact is not None else d.sequence("list", None, element)
     frame.environment = before

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from xlalint.facts import domain as d
+from xlalint.facts.bucketing import tell_width
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
-from xlalint.facts.lengths import is_marked
+from xlalint.facts.lengths import width_among
 from xlalint.facts.shapes import varying
 from xlalint.program import ir
 
@@ -75,20 +74,12 @@ def check_numbers(
         if reads_as_size(value) and not (base in LISTED and may_be_several(value)):
             frame.emit(Effect.TENSOR_AS_NUMBER, node.at, tensor_within(value), f"size of {base}", None)
             return None
-    if base in FILLED and holds_longest(sized):
-        frame.emit(Effect.PADDED_TO_LONGEST, node.at, d.NONE, base, None, certainty=1)
+    if base in FILLED:
+        tell_width(frame, node.at, base, width_among(sized))
     baked = varying(chosen(BAKED.get(base, ()), arguments, keywords))
     if baked is not None and live and not (base in RECUT and baked == own):
         frame.emit(Effect.BAKED_NUMBER, node.at, d.host("int", varies=baked), base, None, varies=baked)
     return varying(sized)
-
-
-def holds_longest(values: Iterable[d.Value]) -> bool:
-    """Whether a size, or a part of one, is the length of a batch's longest row."""
-    return any(
-        is_marked(value, d.LONGEST) or (type(value) is d.Sequence and holds_longest(value.elements or (value.element,)))
-        for value in values
-    )
 
 
 def chosen(places: tuple[str, ...], arguments: list[d.Value], keywords: dict[str, d.Value]) -> list[d.Value]:

@@ -9,7 +9,7 @@ from typing import Any
 from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame, span_of
-from xlalint.facts.lengths import is_marked, through
+from xlalint.facts.lengths import after, through, width_among
 from xlalint.facts.textual import read_by_text
 from xlalint.facts.uploads import check_mixed
 from xlalint.program import ir
@@ -38,8 +38,8 @@ def binary(frame: Frame, operator: str, left: d.Value, right: d.Value, node: ir.
         return filled_in(frame, right, node)
     if type(left) is d.Sequence or type(right) is d.Sequence:
         return sequences(operator, left, right)
-    if is_marked(left, d.LONGEST) and operator in ("add", "sub"):
-        return left
+    if type(left) is d.Host and operator in ("add", "sub") and (width := width_among((left,))) is not None:
+        return d.host(left.type, varies=after(operator, width, right), paid=left.paid)
     if d.ANY_HOST in (left, right):
         return d.UNKNOWN if d.UNKNOWN in (left, right) else d.ANY_HOST
     return d.STR if type(left) is d.Host and left.type == "str" else d.UNKNOWN
@@ -154,7 +154,7 @@ FEW = 64
 
 
 def hosts(operator: str, a: d.Host, b: d.Host) -> d.Value:
-    varies = through(operator, a.varies, b.varies)
+    varies = through(operator, a, b)
     if operator == "mod" and type(b.constant) is int and 0 < b.constant <= FEW:
         varies = None
     paid = a.paid or b.paid
@@ -188,10 +188,15 @@ def sequences(operator: str, left: d.Value, right: d.Value) -> d.Value:
     if operator != "mul":
         if operator != "add":
             return d.UNKNOWN
-        return d.sequence(items.kind, None, items.element if is_marked(items.element, d.LONGEST) else d.UNKNOWN)
-    if is_marked(count, d.LONGEST):
+        return d.sequence(items.kind, None, items.element if filled(items.element) else d.UNKNOWN)
+    if filled(count):
         # ``[pad] * (longest - len(row))``: what the row is filled up with.
-        return d.sequence(items.kind, None, d.host("int", varies=d.LONGEST))
+        return d.sequence(items.kind, None, d.host("int", varies=width_among((count,))))
     if items.elements is not None and type(count) is d.Host and type(count.constant) is int and 0 < count.constant < 8:
         return d.sequence(items.kind, items.elements * count.constant)
     return d.sequence(items.kind, None, items.element)
+
+
+def filled(value: d.Value) -> bool:
+    """What fills a row up to the longest."""
+    return type(value) is d.Host and width_among((value,)) is not None

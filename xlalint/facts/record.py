@@ -103,6 +103,7 @@ def rank(event: RawEvent) -> tuple[object, ...]:
     return (
         event.certainty,
         event.effect.value,
+        breadth(event),
         not event.backward_only,
         event.place is Place.BEFORE_BOUNDARY,
         -len(event.guards),
@@ -117,6 +118,13 @@ def rank(event: RawEvent) -> tuple[object, ...]:
         event.region,
         not event.undecided,
     )
+
+
+def breadth(event: RawEvent) -> int:
+    """How many lengths a padding may make: one of which nobody knows is told as such, whoever else calls it."""
+    if event.effect is not Effect.PADDED_TO_LONGEST:
+        return 0
+    return int(event.detail.rpartition(" ")[2]) if event.detail else 1 << 30
 
 
 def stronger(a: RawEvent, b: RawEvent) -> RawEvent:

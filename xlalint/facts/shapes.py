@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xlalint.facts import domain as d
-from xlalint.facts.lengths import MARKS
+from xlalint.facts.lengths import is_mark
 from xlalint.facts.operators import combined, matmul
 from xlalint.knowledge.tables import results
 
@@ -160,7 +160,7 @@ def dims_from(arguments: list[d.Value]) -> tuple[int | None, ...] | None:
 def varying(arguments: list[d.Value]) -> d.LoopKey | None:
     """The loop that changes one of these sizes."""
     for value in arguments:
-        if type(value) is d.Host and value.varies is not None and value.varies not in MARKS:
+        if type(value) is d.Host and value.varies is not None and not is_mark(value.varies):
             return value.varies
         if type(value) is d.Sequence and value.elements:
             found = varying(list(value.elements))

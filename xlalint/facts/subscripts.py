@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from xlalint.facts import costs, objects
 from xlalint.facts import domain as d
+from xlalint.facts.bucketing import tell_width
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
-from xlalint.facts.lengths import MARKS, is_marked
+from xlalint.facts.lengths import is_mark, width_among
 from xlalint.facts.uploads import check_index
 from xlalint.facts.vocabulary import TEXT_KEYS
 from xlalint.program import ir
@@ -247,9 +248,10 @@ def slice_bounds(
         known = d.tensor_of(key)
         if known is not None and known.live and value.live and d.surely_tensor(key):
             frame.emit(Effect.TENSOR_AS_NUMBER, node.at, key, "slice bound", bound)
-        elif is_marked(key, d.LONGEST) and not store and bound is item.upper and type(bound) is ir.Name:
-            frame.emit(Effect.PADDED_TO_LONGEST, node.at, d.NONE, "slice", bound, certainty=1)
-        elif type(key) is d.Host and key.varies is not None and key.varies not in MARKS and value.live:
+        elif type(key) is d.Host and is_mark(key.varies):
+            if not store and bound is item.upper and type(bound) is ir.Name:
+                tell_width(frame, node.at, "slice", width_among((key,)), bound)
+        elif type(key) is d.Host and key.varies is not None and value.live:
             frame.emit(Effect.BAKED_NUMBER, node.at, key, "slice", bound, varies=key.varies)
             state.varies = key.varies
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlalint.facts import domain as d
 from xlalint.facts import shapes
+from xlalint.facts.bucketing import tell_width
 from xlalint.facts.devices import names_place_of_another
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
@@ -90,8 +91,7 @@ def of_elements(
     frame: Frame, last: str, data: d.Sequence, node: ir.Call
 ) -> tuple[str | None, tuple[int | None, ...] | None]:
     element = data.element
-    if longest_rows(element):
-        frame.emit(Effect.PADDED_TO_LONGEST, node.at, d.NONE, f"torch.{last}", first_argument(node), certainty=1)
+    tell_width(frame, node.at, f"torch.{last}", longest_rows(element), first_argument(node))
     inner = d.tensor_of(element)
     if inner is not None and inner.live and d.surely_tensor(element) and last != "from_numpy":
         listed = node.arguments and type(node.arguments[0]) is ir.Display

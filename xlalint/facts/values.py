@@ -22,6 +22,8 @@ ROW: LoopKey = ("", "row", 0)
 """Not a loop: the length of one row of a batch."""
 LONGEST: LoopKey = ("", "longest", 0)
 """Not a loop: the length of a batch's longest row, which is another one in each batch."""
+ROUNDED: LoopKey = ("", "rounded", 0)
+"""Not a loop: such a length that was rounded, to one of as many as the mark says (see ``lengths``)."""
 
 MAX_ELEMENTS = 24
 MAX_UNION = 4

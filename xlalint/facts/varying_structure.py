@@ -10,7 +10,7 @@ from xlalint.facts.carried import assignment_of
 from xlalint.facts.counters import blocks_of
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Environment, Frame, span_of
-from xlalint.facts.lengths import MARKS
+from xlalint.facts.lengths import is_mark
 from xlalint.facts.mentions import names_in, walk
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
@@ -24,7 +24,7 @@ COIN = " by a coin"
 def check_trips(frame: Frame, node: ir.For, iterable: d.Value) -> None:
     """``for _ in range(step)``, after the loop: each turn is a part of the graph, if it changes a device tensor."""
     varies = iterable.varies if type(iterable) is d.Host and iterable.type == "range" else None
-    if varies is None or varies in MARKS or frame.environment is None:
+    if varies is None or is_mark(varies) or frame.environment is None:
         return
     worked = worked_on(frame, frame.environment, node.body)
     if worked is None and does_steps(frame, node.body):
