@@ -89,6 +89,7 @@ def loader(rows):
         ("min(max(len(row) for row in rows), 512) + len(rows)", "warning", "anew"),
         ("min(max(len(row) for row in rows), 128 if len(rows) > 3 else 256)", "warning", "anew"),
         ("max(min(max(len(row) for row in rows), 512), 4)", "warning", "anew: up to 512 of them"),
+        ("(min(max(len(row) for row in rows), 512) + 7) // 8 * 8", "note", "one of 64 lengths: 64 graphs"),
     ],
 )
 def test_a_length_that_is_capped_by_hand_is_told_with_its_bound(longest: str, level: str, says: str) -> None:

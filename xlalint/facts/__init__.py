@@ -10,7 +10,7 @@
 - torch: ``torch_calls``, ``torch_factories``, ``torch_methods``, ``torch_modules``, ``shapes``, ``numbers``, ``costs``,
   ``restrictions``, ``vocabulary``.
 - Programs that train: ``training``, ``libraries``, ``engines``, ``devices``, ``residence``, ``bucketing``, ``lengths``,
-  ``carried``, ``textual``, ``profiling``, ``pace`` (guards such as ``step % k``).
+  ``rounding``, ``carried``, ``textual``, ``profiling``, ``pace`` (guards such as ``step % k``).
 - Calls out of the program: ``following``, ``summaries`` (what is asked of whoever follows them).
 - The whole: ``evaluation`` (one process), ``processes``, ``analysis``, ``regions``, ``step_loops``, ``entries``,
   ``heat``, ``steps``, ``reach``, ``placing`` (facts as rules see them: ``events``), ``explain``, ``watching``,

@@ -13,6 +13,7 @@ from xlalint.facts.frame import Frame, span_of
 from xlalint.facts.lengths import row_length
 from xlalint.facts.names import lookup
 from xlalint.facts.narrowing import like_default, none_tested
+from xlalint.facts.rounding import rounded
 from xlalint.facts.timers import check_elapsed
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
@@ -93,7 +94,7 @@ def evaluate_binary(frame: Frame, node: ir.Binary) -> d.Value:
     right = frame.evaluate(node.right)
     if node.operator == "sub" and right is d.ANY_HOST:
         check_elapsed(frame, node)
-    return operators.binary(frame, node.operator, left, right, node)
+    return rounded(frame, node, operators.binary(frame, node.operator, left, right, node))
 
 
 def evaluate_unary(frame: Frame, node: ir.Unary) -> d.Value:

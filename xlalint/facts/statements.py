@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xlalint.facts import carried, conditions, engines, objects, operators, subscripts
+from xlalint.facts import carried, conditions, engines, objects, operators, rounding, subscripts
 from xlalint.facts import domain as d
 from xlalint.facts.devices import in_place_of
 from xlalint.facts.events import Effect
@@ -80,7 +80,10 @@ def execute_augmented(frame: Frame, node: ir.Augmented) -> None:
     if type(current) is d.Tensor and type(result) is d.Tensor and current.device == d.HOST:
         # In place, a tensor stays where it is; what is added to it lay there too, or it would have raised.
         result = result.but(device=d.HOST)
-    if type(result) is d.Host and result.type in ("int", "float") and frame.region[0] != "body":
+    anew = rounding.rounded_in_place(frame, node, result)
+    if anew is not None:
+        result = anew
+    elif type(result) is d.Host and result.type in ("int", "float") and frame.region[0] != "body":
         varies = frame.loop_key()
         if varies is not None:
             result = d.host(result.type, varies=varies, paid=result.paid)
@@ -150,6 +153,7 @@ def execute_if(frame: Frame, node: ir.If) -> None:
     with_defaults(frame, node.test, after, other)
     forget_told(frame, after, other)
     frame.environment = before
+    rounding.settle(frame, node, after, other)
     check_coin(frame, node, after, other)
     frame.environment = join_environments(after, other)
 
