@@ -63,6 +63,9 @@ def call_random(frame: Frame, name: str, arguments: Arguments, keywords: Keyword
     if name in ("random.sample", "random.choices") and arguments:
         return d.sequence("list", None, objects.element_of(frame, arguments[0]))
     if name in ("random.choice",) and arguments:
+        if type(arguments[0]) is d.Sequence and arguments[0].elements:
+            # One of a few that are written out: as many graphs.
+            return arguments[0].element
         element = objects.element_of(frame, arguments[0])
         return d.host(element.type, varies=frame.loop_key()) if type(element) is d.Host else element
     return d.FLOAT if name in ("random.random", "random.uniform", "random.gauss") else d.UNKNOWN
