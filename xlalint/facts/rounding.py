@@ -58,7 +58,7 @@ def rounding_of(frame: Frame, node: ir.Binary, value: d.Host) -> Rounding | None
     if operator == "mul":
         return quotient(frame, left, right, value) or quotient(frame, right, left, value)
     if operator in ("add", "sub"):
-        return filled_up(frame, node, value)
+        return filled_up(frame, node, value) if holds_modulo(left) or holds_modulo(right) or value.varies else None
     if operator == "and":
         # ``(n + 63) & ~63``
         return Rounding(left) if type(right) is ir.Unary and right.operator in ("invert", "neg") else None
@@ -69,6 +69,11 @@ def rounding_of(frame: Frame, node: ir.Binary, value: d.Host) -> Rounding | None
     if operator == "pow" and type(left) is ir.Constant and left.value == 2 and is_whole(right):
         return Rounding(right)
     return None
+
+
+def holds_modulo(node: ir.Expr) -> bool:
+    """``-n % 64``, ``64 - n % 64``."""
+    return type(node) is ir.Binary and (node.operator == "mod" or holds_modulo(node.left) or holds_modulo(node.right))
 
 
 def quotient(frame: Frame, node: ir.Expr, multiple: ir.Expr, value: d.Host) -> Rounding | None:

@@ -31,8 +31,11 @@ def asks_for_another(function: ir.FunctionIR, test: ir.Expr) -> bool:
 
 def asks_for_other_input(function: ir.FunctionIR, test: ir.Expr) -> bool:
     """``pixel_values_videos is not None`` in a function that takes images, too."""
-    if not any(is_of("other-input", name) for name in names_in(test)):
-        return False
+    return takes_inputs(function) and any(is_of("other-input", name) for name in names_in(test))
+
+
+@functools.cache
+def takes_inputs(function: ir.FunctionIR) -> bool:
     names = (parameter.name for parameter in function.parameters)
     return any(is_of("input", name) and not is_of("other-input", name) for name in names)
 
