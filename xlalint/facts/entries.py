@@ -42,7 +42,8 @@ def is_test(function: FunctionFacts) -> bool:
 def sets_up(function: FunctionFacts) -> bool:
     """A function whose name says that it runs before, after or apart from the steps."""
     name = function.name.lstrip("_")
-    return name.startswith(SETTING_UP) or name.rstrip("_") in FUSING or "checkpoint" in name or "onnx" in name
+    apart = name.startswith(SETTING_UP) or f"{name}_" in SETTING_UP
+    return apart or name.rstrip("_") in FUSING or "checkpoint" in name or "onnx" in name
 
 
 def is_apart(function: FunctionFacts) -> bool:
