@@ -23,7 +23,7 @@ from xlalint.program.syntax import Unparsable
 from xlalint.sources.read import read
 from xlalint.sources.source import Unreadable
 
-READS, SIZED, FALLS_BACK = "reads the host", "makes a shape that depends on the data", "runs on the CPU"
+READS, SIZED, FALLS_BACK = "reads the host", "makes a shape that depends on the data", "runs an op on the CPU"
 COSTLY = {
     Effect.SCALAR_READ: READS,
     Effect.COPY_TO_HOST: READS,
