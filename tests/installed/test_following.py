@@ -71,11 +71,27 @@ def test_a_call_without_tensors_costs_nothing() -> None:
         ("if verbose:\n        print(x)\n    return x", False),
         ("raise ValueError(f'{x}')", False),
         ("return int(x.max()) + 1 if x.numel() > 0 else 0", True),
+        ("if isinstance(x, torch.Tensor):\n        return x.tolist()\n    return x", True),
+        ("for _ in range(k):\n        if isinstance(x, torch.Tensor):\n            return x.tolist()", False),
     ],
 )
 def test_only_what_each_call_comes_to_is_told(body: str, costly: bool) -> None:
     package = {"ops.py": f"import torch\ndef op(x, k=3, verbose=False):\n    {body}\n"}
-    assert costs(package, "ops.op(out)") == costly
+    assert costs(package, "ops.op(loss)") == costly
+
+
+def test_a_method_of_an_accelerator_is_followed() -> None:
+    package = {
+        "accelerate/__init__.py": "from .accelerator import Accelerator\n",
+        "accelerate/accelerator.py": "from .ops import pad\nclass Accelerator:\n"
+        "    def __init__(self, cpu=False):\n        self.cpu = cpu\n"
+        "    def pad_across_processes(self, tensor, dim=0):\n        return pad(tensor, dim)\n",
+        "accelerate/ops.py": "def pad(tensor, dim):\n    return tensor[: int(tensor.max())]\n",
+    }
+    before = "accelerator = accelerate.Accelerator()"
+    ((code, line, message),) = found(package, "accelerator.pad_across_processes(out)", before)
+    assert (code, line) == ("XLA131", 11)
+    assert message.endswith("at accelerate/ops.py:2")
 
 
 LOSS = """\

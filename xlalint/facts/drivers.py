@@ -9,6 +9,7 @@ import functools
 import re
 
 from xlalint.facts import domain as d
+from xlalint.facts.following import follow_method
 from xlalint.facts.frame import Frame
 from xlalint.facts.library_costs import check_call
 from xlalint.facts.promises import promised_result
@@ -45,6 +46,7 @@ def call_driver(
         frame.pending()
         return d.NONE
     if name in methods("gathers"):
+        follow_method(frame, DRIVERS[0], name, arguments, keywords, node)
         if name in methods("boundary"):
             frame.boundary(node.at)
         return gathered(methods("gathers")[name], arguments)
@@ -53,7 +55,8 @@ def call_driver(
         return d.NONE
     if name in methods("writer"):
         return write(frame, role, name, arguments, keywords, node)
-    return promised_result(DRIVERS, name, keywords) or d.UNKNOWN
+    followed = follow_method(frame, DRIVERS[0], name, arguments, keywords, node)
+    return promised_result(DRIVERS, name, keywords) or followed or d.UNKNOWN
 
 
 def hand_on(frame: Frame, row: str, keywords: dict[str, d.Value], node: ir.Call) -> None:

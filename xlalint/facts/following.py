@@ -49,6 +49,15 @@ def follow_made(
     return told(frame, summary, method, operand or d.tensor(certainty=1), node)
 
 
+def follow_method(
+    frame: Frame, cls: str, method: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value | None:
+    """The same of an object of which only the class is known: it is taken for one that was made without arguments."""
+    follower = frame.engine.follower_of(frame.path)
+    made = None if follower is None else follower.made(cls, Called([], {}, False))
+    return follow_made(frame, made, method, arguments, keywords, node)
+
+
 def given_tensor(called: Called) -> d.Value | None:
     """A tensor on the device that the call is given, at whatever depth."""
     for value in (*called.arguments, *called.keywords.values()):

@@ -56,10 +56,11 @@ COSTLY = {
     Effect.CPU_FALLBACK: FALLS_BACK,
 }
 """What costs wherever it stands, and what it does there. What a step loop or a script is needed for is left out."""
-SELDOM = frozenset({"amortised", "rare", "leaving", "epoch", "closure", "collate"})
+SELDOM = frozenset({"amortised", "rare", "epoch", "closure", "collate"})
 """Regions that most calls don't enter."""
+LOOPS = frozenset({"loop", "while"})
 STEPPING = frozenset({"backward", "optimizer-step", "boundary"})
-DEPTH = 6
+DEPTH = 8
 """Calls within calls that are evaluated."""
 BOUND = 600
 """Evaluations that one question may cause."""
@@ -205,9 +206,12 @@ class Seen:
 
 
 def each_time(record: Record, region: RegionKey) -> bool:
+    """What leaves a loop is done once, after many turns that did not come to it; what leaves the function is done."""
+    leaves = False
     while region in record.regions:
-        if region[0] in SELDOM:
+        if region[0] in SELDOM or (leaves and region[0] in LOOPS):
             return False
+        leaves = leaves or region[0] == "leaving"
         region = record.regions[region].parent
     return True
 
