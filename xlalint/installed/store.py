@@ -33,6 +33,8 @@ class Shelf(msgspec.Struct, array_like=True):
     answers: dict[str, Kept | None]
 
 
+MOST = 5_000
+"""Answers that are kept of a package: the latest."""
 DECODER = msgspec.msgpack.Decoder(Shelf)
 ENCODER = msgspec.msgpack.Encoder()
 
@@ -93,6 +95,7 @@ class Store:
             self.shelf.files = {**other.files, **self.shelf.files}
             self.shelf.kinds = {**other.kinds, **self.shelf.kinds}
             self.shelf.answers = {**other.answers, **self.shelf.answers}
+        self.shelf.answers = dict(list(self.shelf.answers.items())[-MOST:])
         self.changed = False
         beside = f"{self.path}.{os.getpid()}"
         try:
