@@ -77,7 +77,7 @@ def test_a_call_without_tensors_costs_nothing() -> None:
 )
 def test_only_what_each_call_comes_to_is_told(body: str, costly: bool) -> None:
     package = {"ops.py": f"import torch\ndef op(x, k=3, verbose=False):\n    {body}\n"}
-    assert costs(package, "ops.op(loss)") == costly
+    assert costs(package, "ops.op(out)") == costly
 
 
 def test_a_method_of_an_accelerator_is_followed() -> None:

@@ -117,9 +117,14 @@ class Asked:
 
 def question(name: str, called: Called, made: str = "") -> str:
     """What is asked, as a text: the same for all calls that can't be told apart here."""
-    arguments = [pack(value) for value in called.arguments]
-    keywords = {key: pack(value) for key, value in sorted(called.keywords.items())}
+    arguments = [pack(handed(value)) for value in called.arguments]
+    keywords = {key: pack(handed(value)) for key, value in sorted(called.keywords.items())}
     return json.dumps([name, arguments, keywords, called.no_grad, made])
+
+
+def handed(value: d.Value) -> d.Value:
+    """A model's output that is handed on as it is, is a tensor: a structure would have been taken apart before."""
+    return d.as_operand(value) if type(value) is d.Role and value.role == "output" else value
 
 
 def unpacked(arguments: list[Any], keywords: dict[str, Any], no_grad: bool) -> Called:
