@@ -58,6 +58,8 @@ OBJECTS = [
     d.record(A, (("y", d.NONE), ("x", d.tensor()))),
     d.record(A, (("y", d.NONE), ("a", d.INT))),
     d.module("torch.nn.Linear"),
+    d.module("torch.nn.Linear", None, None, "one"),
+    d.module("torch.nn.Linear", None, None, "another"),
     d.module("torch.nn.ModuleList", d.sequence("list", None, d.instance(A))),
     d.module("torch.nn.ModuleList", d.sequence("list", None, d.instance(B))),
     d.module("torch.nn.Linear", None, "a cost"),
@@ -211,3 +213,14 @@ def test_values_are_interned() -> None:
 def test_no_gradient_flows_through_integers() -> None:
     assert not d.tensor(dtype="bool").grad
     assert not d.tensor().but(dtype="int").grad
+
+
+def test_a_module_that_was_made_in_two_ways_is_of_neither() -> None:
+    one, another = (d.module("pkg.Loss", None, None, given) for given in ("one", "another"))
+    assert d.join(one, one) is one
+    assert d.join(one, another) is d.module("pkg.Loss")
+
+
+def test_of_two_costs_of_a_module_the_first_in_order_is_told() -> None:
+    assert d.join(d.module("m", None, "b"), d.module("m", None, "a")) is d.module("m", None, "a")
+    assert d.join(d.module("m", None, "b"), d.module("m")) is d.module("m", None, "b")
