@@ -1,8 +1,8 @@
 """Facts: what the program's values are, what its places do, and how often they run. Where to look:
 
-- The lattice: ``values``, ``domain`` (joins), ``printing``.
-- The engine: ``engine`` (queries), ``answers``, ``attributes``, ``frame`` (one evaluation), ``record`` (what it
-  leaves).
+- The lattice: ``values``, ``joins``, ``domain`` (both, and what is asked of values), ``printing``.
+- The engine: ``engine`` (queries), ``answers``, ``attributes``, ``classes``, ``frame`` (one evaluation), ``record`` (what
+  it leaves).
 - Python: ``expressions``, ``operators``, ``conditions``, ``narrowing``, ``subscripts``, ``statements``, ``loops``,
   ``counters``, ``names``, ``mentions``, ``objects``, ``construction``, ``containers``, ``calls``, ``builtin_calls``.
 - Parameters: ``parameters`` (by call, by signature, by use), ``annotations``, ``promises`` (of frameworks),

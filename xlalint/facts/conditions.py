@@ -64,7 +64,7 @@ def stand_behind(frame: Frame, test: ir.Expr, outcome: bool) -> None:
     if len(frame.guards) < MOST_GUARDS and not asks_for_any(test):
         frame.guards = (*frame.guards, span_of(test))
     if holds_seldom(frame.function, test, outcome):
-        frame.inside("amortised", span_of(test)).__enter__()
+        frame.region = frame.inside("amortised", span_of(test)).key
 
 
 def asks_for_any(test: ir.Expr) -> bool:

@@ -16,6 +16,7 @@ from xlalint.facts.annotations import annotated
 from xlalint.facts.answers import Answer, Memo, answer_of
 from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.attributes import CALL_DEPTH_FOR_ATTRIBUTES, ONLY_CONSTANTS, Attributes
+from xlalint.facts.classes import Classes
 from xlalint.facts.compiled import note_decorated
 from xlalint.facts.entries import inherited_entries
 from xlalint.facts.expressions import EXPRESSIONS
@@ -28,9 +29,8 @@ from xlalint.facts.record import ROOT, Record, Sign, function_key
 from xlalint.facts.residence import made_on_host, tells_no_device
 from xlalint.facts.statements import assign, execute
 from xlalint.facts.summaries import Follower
-from xlalint.facts.vocabulary import UNEVALUATED_DECORATORS, is_module_base
+from xlalint.facts.vocabulary import UNEVALUATED_DECORATORS
 from xlalint.knowledge.ops import OpTable, load_ops
-from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 from xlalint.program.link import GlobalName, Program
 
@@ -45,14 +45,14 @@ COST_BOUND = 6000
 """Evaluations that one query may cause before its further calls are answered by annotations."""
 
 
-class Engine(Attributes):
+class Engine(Classes, Attributes):
     expressions = EXPRESSIONS
     execute = staticmethod(execute)
     assign = staticmethod(assign)
     show = staticmethod(show)
 
     def __init__(self, program: Program, assumptions: Assumptions) -> None:
-        self.program = program
+        super().__init__(program)
         self.assumptions = assumptions
         self.records: dict[ir.FunctionIR, Record] = {}
         self.watched: Frame | None = None
@@ -66,8 +66,6 @@ class Engine(Attributes):
         self._answers = Memo()
         self._attributes: dict[tuple[ir.ClassIR, str], list[tuple[int, d.Value | None, Answer]]] = {}
         self._annotations: dict[tuple[int, str], d.Value | None] = {}
-        self._module_classes: dict[ir.ClassIR, bool] = {}
-        self._class_names: dict[ir.ClassIR, tuple[str, ...]] = {}
         self._defaults: dict[ir.Expr, d.Value] = {}
         self._ops = assumptions.ops or load_ops()
 
@@ -283,48 +281,6 @@ class Engine(Attributes):
             frame.quiet = 1
             known = self._defaults[node] = frame.evaluate(node)
         return known
-
-    # Receivers
-
-    def is_module_class(self, cls: ir.ClassIR) -> bool:
-        known = self._module_classes.get(cls)
-        if known is None:
-            known = self._module_classes[cls] = any(map(is_module_base, self.program.external_bases(cls)))
-        return known
-
-    def tells_own_gradient(self, function: ir.FunctionIR) -> bool:
-        """A method of an ``autograd.Function``: what it computes is not differentiated."""
-        cls = self.program.owner(function) if function.owner else None
-        return cls is not None and "torch.autograd.Function" in self.class_names(cls)
-
-    def class_names(self, cls: ir.ClassIR) -> tuple[str, ...]:
-        """The names of a class and of its bases, those outside of the program dotted."""
-        known = self._class_names.get(cls)
-        if known is None:
-            names = (base if isinstance(base, str) else base.name for base in self.program.mro(cls))
-            known = self._class_names[cls] = tuple(names)
-        return known
-
-    def is_set_up(self, function: ir.FunctionIR) -> bool:
-        """A method that frameworks call once: what it leaves in its object is asked for by attribute."""
-        if not function.owner or function.name.startswith("__"):
-            return False
-        row = frameworks().get("entry", function.name)
-        return row is not None and row.startswith("once")
-
-    def generalised(self, callee: d.Function) -> d.Function:
-        """A method that uses nothing which its object's class overrides is evaluated once for all subclasses."""
-        receiver = callee.receiver
-        if type(receiver) is not d.Instance or not callee.ir.owner:
-            return callee
-        owner = self.program.owner(callee.ir)
-        if owner is None or owner is receiver.ir:
-            return callee
-        if callee.ir.name != "__init__":
-            own = self.program.defined_before(receiver.ir, owner)
-            if not own.isdisjoint(self.program.reached_names(owner, callee.ir.name)):
-                return callee
-        return d.function(callee.ir, d.instance(owner), callee.captured, callee.bound, callee.bound_keywords)
 
     # Attributes, globals
 

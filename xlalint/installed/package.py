@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 from xlalint.facts import domain as d
 from xlalint.facts.answers import Answer
 from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.construction import is_plain
 from xlalint.facts.engine import ATTRIBUTE_DEPTH, Engine
+from xlalint.facts.evaluation import imported_source
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Depth, Frame
 from xlalint.facts.record import ROOT, FunctionKey, RawEvent, Record, RegionKey, function_key
@@ -20,8 +20,6 @@ from xlalint.program import ir
 from xlalint.program.link import Program, Symbol, dotted_name, source_root
 from xlalint.program.lower import lower
 from xlalint.program.syntax import Unparsable
-from xlalint.sources.read import read
-from xlalint.sources.source import Unreadable
 
 READS, SIZED, FALLS_BACK = "reads the host", "makes a shape that depends on the data", "runs an op on the CPU"
 COSTLY = {
@@ -64,8 +62,6 @@ DEPTH = 8
 """Calls within calls that are evaluated."""
 BOUND = 600
 """Evaluations that one question may cause."""
-MAX_FILE = 2
-"""Megabytes of a file that is read."""
 SOMEWHERE = 1
 """The place of a call, as a packed span."""
 CALLS_BEFORE = 3
@@ -218,8 +214,8 @@ def each_time(record: Record, region: RegionKey) -> bool:
 
 def lowered(path: str) -> ir.ModuleIR | None:
     """A file of a library; None where it can't be read."""
+    source = imported_source(path)
     try:
-        source = read(Path(path), path, MAX_FILE)
-        return lower(source, *dotted_name(path, source_root(path)))
-    except (Unreadable, Unparsable, RecursionError):
+        return None if source is None else lower(source, *dotted_name(path, source_root(path)))
+    except (Unparsable, RecursionError):
         return None
