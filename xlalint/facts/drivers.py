@@ -19,7 +19,6 @@ from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 
 DRIVERS = ("accelerate.Accelerator", "lightning.Fabric")
-PREPARING = ("prepare", "setup", "setup_dataloaders", "setup_module", "setup_optimizers", "prepare_data_loader")
 HANDED_ON = re.compile(r"(?P<callee>[\w.]+)(?:\((?P<key>\w+)=True\))?(?: where (?P<needed>\w+))?")
 
 
@@ -36,7 +35,7 @@ def call_driver(
 ) -> d.Value:
     if name in methods("hands-on"):
         hand_on(frame, methods("hands-on")[name], keywords, node)
-    if name in PREPARING:
+    if name in methods("prepares"):
         frame.sign("framework", node.at)
         values = [on_device(v) if type(v) is d.Role and v.role == "loader" else v for v in arguments]
         return values[0] if len(values) == 1 else d.sequence("tuple", values)

@@ -14,10 +14,8 @@ from xlalint.installed.package import NOTHING, Package
 from xlalint.installed.packing import pack, unpack
 from xlalint.installed.store import Store
 from xlalint.knowledge.ops import OpTable
+from xlalint.knowledge.tables import frameworks
 from xlalint.program.link import EXTERNAL, INSTALLED, source_root
-
-UNFOLLOWED = EXTERNAL | frozenset({"torchmetrics", "pytest", "wandb", "mlflow", "tensorboard", "matplotlib", "sklearn"})
-"""Packages whose calls are known by tables, and those that work on the host."""
 
 
 class Following:
@@ -53,7 +51,7 @@ class Following:
     def asked(self, name: str, importer: str) -> Asked | None:
         """The package that a dotted name belongs to, for a file that imports it."""
         head, _, rest = name.partition(".")
-        if not rest or head in UNFOLLOWED:
+        if not rest or head in EXTERNAL or head in frameworks().names("unfollowed"):
             return None
         beside = self.beside(importer)
         key = (beside or "", head)
