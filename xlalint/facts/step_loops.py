@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from xlalint.facts.entries import decodes, sets_up
+from xlalint.facts.entries import decodes, is_test, sets_up
 from xlalint.facts.record import CallEdge, FunctionKey, RegionKey
 from xlalint.facts.regions import WITHIN_A_STEP, FunctionFacts, loop_of, nesting, within
 from xlalint.program.ir import encloses, unpack
@@ -249,7 +249,8 @@ class StepLoops:
         return "step" if counting and "loader" in own else ""
 
     def may_decode(self, function: FunctionFacts) -> bool:
-        """A layer loop in a model's ``forward`` is none; a loop in ``generate`` or outside of modules is."""
-        if sets_up(function):
+        """A layer loop in a model's ``forward`` is none, nor one over the cases of a test; a loop in ``generate`` or
+        outside of modules is."""
+        if sets_up(function) or is_test(function):
             return False
         return not function.is_module or decodes(function)
