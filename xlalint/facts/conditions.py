@@ -6,6 +6,7 @@ from xlalint.facts import domain as d
 from xlalint.facts import operators
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame, span_of
+from xlalint.facts.given import found_given
 from xlalint.facts.narrowing import narrow
 from xlalint.facts.seldom import holds_seldom
 from xlalint.facts.versions import COMPARISONS, compared_versions
@@ -67,6 +68,13 @@ def stand_behind(frame: Frame, test: ir.Expr, outcome: bool) -> None:
         frame.region = frame.inside("amortised", span_of(test)).key
 
 
+def stand_where_given(frame: Frame, test: ir.Expr, outcome: bool) -> None:
+    """What comes runs as often as the calls that give a parameter, where this outcome of a test finds it given."""
+    bit = found_given(frame, test, outcome)
+    if bit:
+        frame.region = frame.inside("given", span_of(test), str(bit)).key
+
+
 def asks_for_any(test: ir.Expr) -> bool:
     """``x.numel() > 0``, ``len(x) != 0``: whether there is anything at all, as there nearly always is."""
     if type(test) is not ir.Compare or len(test.operators) != 1 or test.operators[0] not in ("gt", "ne"):
@@ -104,6 +112,8 @@ def boolean(frame: Frame, node: ir.Boolean, effect: Effect | None, subject: str)
             narrow(frame, operand, is_and)
             if outcome is None:
                 stand_behind(frame, operand, is_and)
+            else:
+                stand_where_given(frame, operand, is_and)
     frame.guards, frame.region = guards, region
     frame.environment = before
     return boolean_result(values, is_and, decided)

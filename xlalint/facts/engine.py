@@ -22,7 +22,7 @@ from xlalint.facts.entries import inherited_entries
 from xlalint.facts.expressions import EXPRESSIONS
 from xlalint.facts.following import INSTALLED
 from xlalint.facts.frame import CLEAN, Depth, Environment, Frame, join_environments
-from xlalint.facts.given import is_given_no_data
+from xlalint.facts.given import is_given_no_data, optional_given
 from xlalint.facts.parameters import bind_call, bind_signature, is_loader_name
 from xlalint.facts.printing import show
 from xlalint.facts.record import ROOT, Record, Sign, function_key
@@ -161,18 +161,20 @@ class Engine(Classes, Attributes):
         at: int,
     ) -> Answer:
         function = callee.ir
-        if at or frame.statement:
-            frame.edge(function_key(function), at or frame.statement)
+        at = at or frame.statement
         depth = frame.depth
         decorators = objects.decorator_names(function)
         if not decorators.isdisjoint(UNEVALUATED_DECORATORS) or self.is_set_up(function):
+            frame.edge(function_key(function), at)
             return answer_of(self.returned(function))
         if depth.calls <= (0 if is_close(function) else 1) or frame.cost > self.cost_bound:
+            frame.edge(function_key(function), at)
             depth.cut_calls()
             return answer_of(self.promised_of(callee, arguments, keywords))
         if callee.receiver is not None:
             callee = self.generalised(callee)
         environment, receiver = bind_call(self, frame, callee, arguments, keywords)
+        frame.edge(function_key(function), at, optional_given(function, environment))
         if CLEAN in frame.env:
             environment[CLEAN] = d.TRUE
         no_grad = frame.no_grad or not decorators.isdisjoint(NO_GRAD_DECORATORS) or self.tells_own_gradient(function)

@@ -29,6 +29,7 @@ REGIONS = {
     "rare": "behind a test of the first or last step, or in an exception handler",
     "evaluation": "where gradients are off",
     "closure": "in a step closure, which runs after the boundary",
+    "given": "behind a test of whether a parameter was given",
     "collate": "where batches are made, on the host",
 }
 
@@ -81,10 +82,10 @@ class Explanation:
     def places(self) -> Iterator[str]:
         for key, region in sorted(self.watch.regions):
             pace = self.heat.pace(key, region)
-            yield f"{self.often(key, pace)} (in `{key[1]}`)"
+            yield f"{self.often(key, region, pace)} (in `{key[1]}`)"
             yield from (f"  {text}" for text in self.reasons(key, region, pace))
 
-    def often(self, key: FunctionKey, pace: Pace) -> str:
+    def often(self, key: FunctionKey, region: RegionKey, pace: Pace) -> str:
         text = OFTEN[pace.heat]
         if pace.loop is not None:
             text += f", by {self.placing.loop_text(pace)}"
@@ -94,7 +95,7 @@ class Explanation:
             text += ", on the host"
         if not pace.assumed:
             return text
-        above = self.heat.assumed_of(key)
+        above = self.heat.assumed_of(key, region)
         return f"{text}: an assumption, for no caller{f' of {above}' if above else ''} is in sight"
 
     def reasons(self, key: FunctionKey, region: RegionKey, pace: Pace) -> Iterator[str]:
@@ -105,7 +106,7 @@ class Explanation:
                 role = self.heat.loops.get(key, {}).get((kind, at), "")
                 kind_of_loop = f"a loop of {role}s" if role else "which is no step loop"
                 yield f"in the loop at line {ir.unpack(at)[0]}, {kind_of_loop}"
-        for caller, edge in self.heat.chain(key):
+        for caller, edge in self.heat.chain(key, region):
             where = f"{self.placing.shown(caller[0])}:{ir.unpack(edge.at)[0]}"
             yield f"{caller[1]} calls {edge.callee[1]} at {where}"
 

@@ -124,9 +124,11 @@ def evaluate_conditional(frame: Frame, node: ir.Conditional) -> d.Value:
         frame.environment = dict(before)
         conditions.narrow(frame, node.test, outcome)
         taken, dead = (node.body, node.orelse) if outcome else (node.orelse, node.body)
+        region = frame.region
+        conditions.stand_where_given(frame, node.test, outcome)
         with in_place_of(frame, dead):
             value = frame.evaluate(taken)
-        frame.environment = before
+        frame.environment, frame.region = before, region
         return value
     frame.environment = dict(before)
     conditions.narrow(frame, node.test, True)

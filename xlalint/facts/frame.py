@@ -8,7 +8,7 @@ import msgspec
 
 from xlalint.facts import domain as d
 from xlalint.facts.events import Effect, Place
-from xlalint.facts.record import ROOT, CallEdge, FunctionKey, RawEvent, Record, Region, RegionKey, Sign
+from xlalint.facts.record import ANY_PARAMETER, ROOT, CallEdge, FunctionKey, RawEvent, Record, Region, RegionKey, Sign
 from xlalint.program import ir
 
 if TYPE_CHECKING:
@@ -214,9 +214,12 @@ class Frame:
         """Whether a call was one of a model or of a function of the program."""
         return call.at in self.called_at
 
-    def edge(self, callee: FunctionKey, at: int) -> None:
+    def edge(self, callee: FunctionKey, at: int, given: int = ANY_PARAMETER) -> None:
+        if not at:
+            return
         self.called_at.add(at)
-        self.record.calls[CallEdge(callee, self.region, at, self.undecided > 0 or bool(self.guards))] = None
+        undecided = self.undecided > 0 or bool(self.guards)
+        self.record.calls[CallEdge(callee, self.region, at, undecided, given)] = None
 
     def pending(self) -> None:
         """The device has work again."""

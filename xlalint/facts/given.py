@@ -1,9 +1,12 @@
-"""What a function is given, where no call tells: the data of a step, or only models and settings."""
+"""What a function is given: the data of a step, or only models and settings; which of what it need not be given."""
 
 from __future__ import annotations
 
+import functools
+
 from xlalint.facts import domain as d
-from xlalint.facts.frame import Environment
+from xlalint.facts.frame import Environment, Frame
+from xlalint.facts.narrowing import none_tested
 from xlalint.program import ir
 
 
@@ -22,3 +25,26 @@ def holds_none(value: d.Value) -> bool:
     if kind is d.Host:
         return value is not d.NUMPY
     return kind in (d.Module, d.Function, d.Class)
+
+
+@functools.cache
+def optional_parameters(function: ir.FunctionIR) -> tuple[tuple[str, int], ...]:
+    """The parameters that are ``None`` unless they are given, each with a bit of its own."""
+    return tuple(
+        (parameter.name, 1 << position)
+        for position, parameter in enumerate(function.parameters)
+        if type(parameter.default) is ir.Constant and parameter.default.value is None
+    )
+
+
+def optional_given(function: ir.FunctionIR, environment: Environment) -> int:
+    """The bits of the optional parameters that a call gives, or may give."""
+    return sum(bit for name, bit in optional_parameters(function) if environment[name] is not d.NONE)
+
+
+def found_given(frame: Frame, test: ir.Expr, outcome: bool) -> int:
+    """The bit of the optional parameter that a test with this outcome finds given by the call, or 0."""
+    asked = none_tested(test)
+    if asked is None or asked[1] == outcome or frame.by_signature or asked[0] in frame.origins:
+        return 0
+    return next((bit for name, bit in optional_parameters(frame.function) if name == asked[0]), 0)

@@ -25,7 +25,7 @@ from xlalint.facts.entries import (
 )
 from xlalint.facts.events import Heat
 from xlalint.facts.record import ROOT, CallEdge, FunctionKey, RegionKey
-from xlalint.facts.regions import FunctionFacts, loop_of
+from xlalint.facts.regions import FunctionFacts, loop_of, regions_around
 from xlalint.facts.step_loops import STRONG, StepLoops
 from xlalint.knowledge.tables import frameworks
 from xlalint.program.ir import unpack
@@ -46,6 +46,13 @@ class Pace(msgspec.Struct, frozen=True):
 COLD = Pace(Heat.ONCE)
 
 
+class Giving(msgspec.Struct, frozen=True):
+    """The hottest call that gives a parameter; ``via`` is None as long as none is known to run."""
+
+    pace: Pace
+    via: tuple[FunctionKey, CallEdge] | None = None
+
+
 class HeatMap(StepLoops):
     """The fixpoint. ``pace(function, region)`` answers; ``chain(function)`` tells the calls from the step loop."""
 
@@ -53,6 +60,8 @@ class HeatMap(StepLoops):
         super().__init__(functions)
         self.base: dict[FunctionKey, Pace] = {}
         self.via: dict[FunctionKey, tuple[FunctionKey, CallEdge]] = {}
+        self.asked = {key: asked for key, function in self.functions.items() if (asked := asked_parameters(function))}
+        self.giving = self.asked_and_given()
         self.spread()
         self.compiled = self.find_compiled()
         self.restarting = {
@@ -102,6 +111,8 @@ class HeatMap(StepLoops):
             if stands_in and given.assumed:
                 # One assumption is as good as another, and the method's own tells more.
                 continue
+            if edge.callee in self.asked and self.gives(key, edge, given):
+                yield edge.callee
             mine = self.base[edge.callee]
             if given is mine or not hotter(given, mine):
                 continue
@@ -113,6 +124,39 @@ class HeatMap(StepLoops):
             self.base[edge.callee] = given
             self.via[edge.callee] = (key, edge)
             yield edge.callee
+
+    def asked_and_given(self) -> dict[tuple[FunctionKey, int], Giving]:
+        """For each parameter of which a function asks whether it was given, the hottest call that gives it: not yet
+        known. Who calls an entry of a framework is not in sight."""
+        return {
+            (key, bit): Giving(COLD)
+            for key, asked in self.asked.items()
+            if not self.is_fixed(self.functions[key])
+            for bit in asked
+            if any(edge.given & bit for _, edge in self.callers.get(key, ()))
+        }
+
+    def gives(self, caller: FunctionKey, edge: CallEdge, pace: Pace) -> bool:
+        """Whether a call gives its callee a parameter more often than was known."""
+        grown = False
+        for bit in self.asked[edge.callee]:
+            known = self.giving.get((edge.callee, bit))
+            if edge.given & bit and known is not None and (known.via is None or hotter(pace, known.pace)):
+                self.giving[edge.callee, bit] = Giving(pace, (caller, edge))
+                grown = True
+        return grown
+
+    def given_at(self, function: FunctionFacts, region: RegionKey) -> Giving | None:
+        """The hottest call that leads to a region behind a test of whether a parameter was given; None where every
+        call of the function may."""
+        if function.key not in self.asked:
+            return None
+        found: Giving | None = None
+        for key in regions_around(function, region):
+            giving = self.giving.get((function.key, int(function.regions[key].over))) if key[0] == "given" else None
+            if giving is not None and (found is None or hotter(found.pace, giving.pace)):
+                found = giving
+        return found
 
     def placed(self, function: FunctionFacts) -> Pace:
         """The heat that a function's name and place suggest."""
@@ -156,12 +200,17 @@ class HeatMap(StepLoops):
         return self.of_region(function, region)
 
     def of_region(self, function: FunctionFacts, region: RegionKey) -> Pace:
-        if region == ROOT:
-            return self.base.get(function.key, COLD)
+        giving = self.given_at(function, region)
+        base = self.base.get(function.key, COLD)
+        if giving is not None and hotter(base, giving.pace):
+            base = giving.pace
+        return base if region == ROOT else self.of_inner(function, region, base)
+
+    def of_inner(self, function: FunctionFacts, region: RegionKey, base: Pace) -> Pace:
         known = function.regions.get(region)
         if known is None:
-            return self.base.get(function.key, COLD)
-        outer = self.of_region(function, known.parent)
+            return base
+        outer = self.of_inner(function, known.parent, base)
         kind = region[0]
         if kind in ("loop", "while"):
             return self.in_loop(function, region, outer)
@@ -171,7 +220,7 @@ class HeatMap(StepLoops):
             return Pace(Heat.STEP, None, outer.evaluation, outer.assumed, True)
         if kind == "leaving":
             loop = loop_of(function, known.parent)
-            return outer if loop is None else self.of_region(function, function.regions[loop].parent)
+            return outer if loop is None else self.of_inner(function, function.regions[loop].parent, base)
         if kind == "epoch":
             return msgspec.structs.replace(outer, heat=max(outer.heat, Heat.EPOCH))
         if kind in ("rare", "closure"):
@@ -197,10 +246,10 @@ class HeatMap(StepLoops):
             return msgspec.structs.replace(outer, heat=Heat.INNER)
         return outer
 
-    def assumed_of(self, key: FunctionKey) -> str:
+    def assumed_of(self, key: FunctionKey, region: RegionKey) -> str:
         """The function at the top of the calls that lead to this one, and of which its heat is assumed; empty where it
         is this one."""
-        chain = self.chain(key)
+        chain = self.chain(key, region)
         return chain[0][0][1] if chain else ""
 
     def signs_of(self, loop: tuple[FunctionKey, RegionKey]) -> frozenset[str]:
@@ -211,20 +260,24 @@ class HeatMap(StepLoops):
         seen: set[FunctionKey] = set()
         while key not in seen:
             seen.add(key)
-            function = self.functions[key]
-            while region in function.regions:
-                if self.loops.get(key, {}).get(region):
-                    yield key, region
-                region = function.regions[region].parent
-            if key in self.via:
-                key, region = self.via[key][0], self.via[key][1].region
+            for around in regions_around(self.functions[key], region):
+                if self.loops.get(key, {}).get(around):
+                    yield key, around
+            via = self.reached_by(key, region)
+            if via is not None:
+                key, region = via[0], via[1].region
 
-    def chain(self, key: FunctionKey) -> list[tuple[FunctionKey, CallEdge]]:
-        """The calls from the step loop down to the function, outermost first."""
+    def reached_by(self, key: FunctionKey, region: RegionKey) -> tuple[FunctionKey, CallEdge] | None:
+        """The call that leads most often to a place, and what it stands in."""
+        giving = self.given_at(self.functions[key], region)
+        return giving.via if giving is not None and giving.via is not None else self.via.get(key)
+
+    def chain(self, key: FunctionKey, region: RegionKey) -> list[tuple[FunctionKey, CallEdge]]:
+        """The calls from the step loop down to a place, outermost first."""
         found: list[tuple[FunctionKey, CallEdge]] = []
         seen = {key}
-        while key in self.via:
-            caller, edge = self.via[key]
+        while via := self.reached_by(key, region):
+            caller, edge = via
             found.append((caller, edge))
             if caller in seen:
                 break
@@ -232,8 +285,13 @@ class HeatMap(StepLoops):
             pace = self.pace(caller, edge.region)
             if pace.loop is not None and pace.loop[0] == caller:
                 break
-            key = caller
+            key, region = caller, edge.region
         return found[::-1]
+
+
+def asked_parameters(function: FunctionFacts) -> frozenset[int]:
+    """The bits of the parameters of which a function asks whether they were given, and is told by some call."""
+    return frozenset(int(region.over) for region in function.regions.values() if region.key[0] == "given")
 
 
 @functools.cache

@@ -288,4 +288,7 @@ def bound_value(
         return value if learned is d.UNKNOWN else learned
     if type(value) is d.Host and value.type == "str" and value.known and len(value.constant) > 40:
         return d.STR
+    if type(value) is d.Tensor and value.dims is None and "H" in function.uses.get(parameter.name, ()):
+        # Only matrices have a Hermitian transpose.
+        return value.but(dims=(None, None))
     return value

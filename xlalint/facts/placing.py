@@ -143,7 +143,7 @@ class Placing:
             form=raw.form,
             backward_only=raw.backward_only,
             uses_xla=self.uses_xla,
-            assumed_of=self.heat.assumed_of(function.key) if pace.assumed else "",
+            assumed_of=self.heat.assumed_of(function.key, raw.region) if pace.assumed else "",
             loop_line=self.loop_line(pace),
         )
 
@@ -234,7 +234,7 @@ class Placing:
             yield Step(self.shown(key[0]), span_of(region[1]), "the step loop")
         # A step loop around the place itself needs no callers to make it hot.
         own_loop = pace.loop is not None and pace.loop[0] == function.key
-        for caller, edge in () if own_loop else self.heat.chain(function.key):
+        for caller, edge in () if own_loop else self.heat.chain(function.key, raw.region):
             name = caller[1] if caller[1] != "<module>" else "the module"
             yield Step(self.shown(caller[0]), span_of(edge.at), f"{name} calls {function_name(edge.callee)}")
         if raw.origin and function.key[0] == own:

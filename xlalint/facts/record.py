@@ -21,6 +21,9 @@ FunctionKey: TypeAlias = tuple[str, str, int]
 """Path, qualified name and packed span of a function."""
 
 
+ANY_PARAMETER = -1
+
+
 def function_key(function: ir.FunctionIR) -> FunctionKey:
     return (function.module, function.qualname, function.at)
 
@@ -29,8 +32,9 @@ class Region(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A part of a function that runs at its own pace.
 
     ``kind``: "loop", "while", "amortised" (behind ``step % k == 0``), "rare" (first step, handlers), "evaluation"
-    (under ``no_grad``), "closure" (a step closure). ``over`` says what a loop iterates: "loader", "counter",
-    "tensor", "parameters" or "". ``text`` is the packed span of the iterable or the test.
+    (under ``no_grad``), "closure" (a step closure), "given" (behind a test of whether a parameter was given, which the
+    call decides). ``over`` says what a loop iterates: "loader", "counter", "tensor", "parameters" or ""; of "given",
+    the bit of the parameter. ``text`` is the packed span of the iterable or the test.
     """
 
     key: RegionKey
@@ -74,6 +78,8 @@ class CallEdge(msgspec.Struct, frozen=True, array_like=True, gc=False):
     at: int
     undecided: bool = False
     """It stands behind a test of which nothing is known."""
+    given: int = ANY_PARAMETER
+    """The parameters, a bit each, that this call may give something else than the ``None`` which is their default."""
 
 
 class Record:

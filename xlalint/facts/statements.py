@@ -16,6 +16,7 @@ from xlalint.facts.mentions import names_in
 from xlalint.facts.narrowing import forget_told, with_defaults
 from xlalint.facts.pace import guarded_pace, is_exit, remember
 from xlalint.facts.process_environment import check_assigned
+from xlalint.facts.seldom import holds_seldom
 from xlalint.facts.varying_structure import check_coin
 from xlalint.program import ir
 
@@ -136,14 +137,18 @@ def execute_if(frame: Frame, node: ir.If) -> None:
     # Who ends the program here insists on another device: the rest is read as if it were there.
     if outcome is not None and not pace.at_times and arms[outcome][1] != "rare":
         conditions.narrow(frame, node.test, outcome)
+        region = frame.region
+        conditions.stand_where_given(frame, node.test, outcome)
         with in_place_of(frame, arms[not outcome][0]):
             execute_arm(frame, *arms[outcome], node.at if outcome else node.at + 1)
+        frame.region = region
         return
     before = frame.env
     frame.environment = dict(before)
     conditions.narrow(frame, node.test, True)
     frame.undecided += 1
-    execute_arm(frame, node.body, pace.body, node.at)
+    seldom = not pace.body and holds_seldom(frame.function, node.test, True)
+    execute_arm(frame, node.body, "amortised" if seldom else pace.body, node.at)
     after = frame.environment
     frame.environment = before
     conditions.narrow(frame, node.test, False)

@@ -41,7 +41,7 @@ class StepLoops:
         self._everything: dict[tuple[FunctionKey, int], frozenset[str]] = {}
         for function in self.functions.values():
             known = [e for e in function.calls if e.callee in self.functions and e.callee != function.key]
-            known.sort(key=lambda e: (e.at, e.callee))
+            known.sort(key=lambda e: (e.at, e.callee, e.region, e.undecided, e.given))
             self.calls[function.key] = known
             for edge in known:
                 self.callers.setdefault(edge.callee, []).append((function.key, edge))
