@@ -192,6 +192,9 @@ def length(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, no
     return d.INT
 
 
+CONTAINERS = frozenset({"list", "tuple", "Tensor", "dict", "str", "Sequence"})
+
+
 def isinstance_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     if len(node.arguments) < 2:
         return d.BOOL
@@ -210,7 +213,9 @@ def isinstance_(frame: Frame, name: str, arguments: Arguments, keywords: Keyword
         if value is d.NONE:
             return d.FALSE
         return d.constant(value.type in names or (value.type == "bool" and "int" in names)) if plain else d.BOOL
-    if type(value) is d.Sequence and names <= {"list", "tuple", "Tensor", "dict", "str", "int", "float", "Sequence"}:
+    if type(value) is d.Host and value.type in ("size", "numpy") and names <= CONTAINERS:
+        return d.constant(value.type == "size" and not names.isdisjoint(("tuple", "Sequence")))
+    if type(value) is d.Sequence and names <= {*CONTAINERS, "int", "float"}:
         return d.constant(value.kind in names or "Sequence" in names) if value.elements is not None else d.BOOL
     if type(value) is d.Mapping:
         if not names.isdisjoint({"dict", "Mapping", "MutableMapping"}):

@@ -24,6 +24,9 @@ PLAIN_ENTRIES = frozenset(
 
 SETTING_UP = ("load_", "save_", "export_", "download_", "plot_", "visualize_", "register_", "set_", "init_", "parse_")
 
+READING = ("read_", "write_", "probe_")
+"""What a plain function does with files; a module may read what it remembers."""
+
 FUSING = frozenset({"fuse", "reparameterize", "switch_to_deploy"})
 
 SUMMING_UP = frozenset({"compute", "summary", "summarize", "result", "results", "get_results", "finalize"})
@@ -31,10 +34,10 @@ SUMMING_UP = frozenset({"compute", "summary", "summarize", "result", "results", 
 
 
 def is_test(function: FunctionFacts) -> bool:
-    """A test, as unittest and pytest know it: it runs once."""
-    if any(base.endswith("TestCase") for base in function.bases):
-        return True
+    """A test, as unittest and pytest know it: it runs once; or what is there for tests."""
     file = os.path.basename(function.key[0])
+    if any(base.endswith("TestCase") for base in function.bases) or file.startswith("testing"):
+        return True
     in_tests = file.startswith("test_") or file.endswith("_test.py")
     return in_tests and (function.name.startswith("test") or function.owner.startswith("Test"))
 
@@ -42,7 +45,7 @@ def is_test(function: FunctionFacts) -> bool:
 def sets_up(function: FunctionFacts) -> bool:
     """A function whose name says that it runs before, after or apart from the steps."""
     name = function.name.lstrip("_")
-    apart = name.startswith(SETTING_UP) or f"{name}_" in SETTING_UP
+    apart = name.startswith(SETTING_UP) or f"{name}_" in SETTING_UP or (not function.owner and name.startswith(READING))
     return apart or name.rstrip("_") in FUSING or "checkpoint" in name or "onnx" in name
 
 

@@ -41,6 +41,11 @@ def device_of(value: d.Value) -> str | None:
     return d.XLA
 
 
+def is_meta(value: d.Value) -> bool:
+    """The device whose tensors have no values: moving there reads nothing (measured)."""
+    return type(value) is d.Host and value.known and value.type in ("str", "device") and value.constant == "meta"
+
+
 def result_of(name: str, base: d.Tensor, arguments: list[d.Value], keywords: dict[str, d.Value]) -> d.Value:
     """``arguments`` are those after the first tensor."""
     row = results().get(name) or (results().get(name[:-1]) if name.endswith("_") else None)

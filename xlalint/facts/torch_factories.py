@@ -32,7 +32,9 @@ def factory(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, n
         fill = arguments[1] if len(arguments) > 1 else keywords.get("fill_value")
         dtype = {"bool": "bool", "int": "int", "float": "float"}.get(fill.type) if type(fill) is d.Host else None
         sizes = arguments[:1]
-        read_fill(frame, fill, node)
+        read_number(frame, fill, node, "fill value")
+    for bound in bounds_of(last, arguments, keywords):
+        read_number(frame, bound, node, "bound")
     if last in ("arange", "linspace", "logspace", "randperm", "range"):
         dims = (single_size(last, arguments),)
     elif last in ("eye", "tril_indices", "triu_indices"):
@@ -58,9 +60,17 @@ def single_size(last: str, arguments: Arguments) -> int | None:
     return None
 
 
-def read_fill(frame: Frame, fill: d.Value | None, node: ir.Call) -> None:
-    if type(fill) is d.Tensor and fill.device == d.XLA:
-        frame.emit(Effect.TENSOR_AS_NUMBER, node.at, fill, "fill value", None)
+def bounds_of(last: str, arguments: Arguments, keywords: Keywords) -> list[d.Value]:
+    """The bounds between which values are spaced. Measured: each that is a device tensor is read, and no new number is a
+    new graph."""
+    if last not in ("linspace", "logspace"):
+        return []
+    return [*arguments[:2], *(keywords[name] for name in ("start", "end") if name in keywords)]
+
+
+def read_number(frame: Frame, value: d.Value | None, node: ir.Call, subject: str) -> None:
+    if type(value) is d.Tensor and value.device == d.XLA:
+        frame.emit(Effect.TENSOR_AS_NUMBER, node.at, value, subject, None)
 
 
 def make_tensor(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:

@@ -183,7 +183,7 @@ def compare(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords
 
 
 def to(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    dtype, device, beside = t.dtype, t.device, False
+    dtype, device, beside, copies = t.dtype, t.device, False, True
     for position, value in enumerate(
         [*arguments, *(v for k, v in keywords.items() if k in ("device", "dtype", "other"))]
     ):
@@ -203,12 +203,12 @@ def to(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Key
         elif value is d.LIKELY_HOST_DEVICE:
             device = device if device == d.HOST else None
         else:
-            device = shapes.device_of(value)
-    if device == d.HOST and t.live and t.device == d.XLA:
+            device, copies = shapes.device_of(value), not shapes.is_meta(value)
+    if device == d.HOST and t.live and t.device == d.XLA and copies:
         # Where another tensor is known to lie on the host, what is only assumed of this one is not held against it.
         if t.certainty == 2 or not (beside or names_place_of_another(node)):
             frame.emit(Effect.COPY_TO_HOST, node.at, t, "to", receiver_node(node))
-    elif device == d.HOST and t.device is None:
+    elif device == d.HOST and t.device is None and copies:
         frame.emit(Effect.COPY_TO_HOST, node.at, t, "to", receiver_node(node), certainty=0)
     if device == d.XLA and t.device != d.XLA:
         frame.sign("moved", node.at)

@@ -276,9 +276,10 @@ class Scopes:
     def note_yield(self) -> None:
         self.current.is_generator = True
 
-    def note_top_level_call(self) -> None:
+    def note_top_level_call(self, call: ast.Call) -> None:
+        """A file of a package calls what registers, renames or warns when it is imported, and is no script for that."""
         if self.current.is_module and isinstance(self.stack[-1], FunctionScope) and len(self.stack) == 1:
-            self.is_script = True
+            self.is_script |= not self.package or last_name(call.func) in PROGRAMS
 
     def note_main_guard(self) -> None:
         self.is_script = True
@@ -306,6 +307,14 @@ class Scopes:
                 self.stars.append(origin)
             else:
                 self.imports[alias.asname or alias.name] = f"{origin}.{alias.name}" if origin else alias.name
+
+
+PROGRAMS = frozenset({"main", "run", "train", "launch", "spawn", "Fire"})
+"""What a file calls at its top level that is a program."""
+
+
+def last_name(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def path_of(value: ir.Expr) -> str | None:

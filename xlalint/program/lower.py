@@ -181,7 +181,7 @@ class Lowering:
         if isinstance(node.value, ast.Constant):
             return None
         if isinstance(node.value, ast.Call):
-            self.scopes.note_top_level_call()
+            self.scopes.note_top_level_call(node.value)
         return ir.Evaluate(self.expr(node.value), span(node))
 
     def assign(self, node: ast.Assign) -> ir.Stmt:
