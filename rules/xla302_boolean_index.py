@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from xlalint.api import Edit, Effect, Event, Facts, Finding, Rule, Safety, Severity, how_often
 
 RULE = Rule(code="XLA302", name="boolean-index", family="dynamic-shape", severity=Severity.WARNING)
+ON_DEVICE = "keep the shape: `torch.where(mask, x, 0)`, or a product with the mask"
+FROM_HOST = "index with integers (`numpy.flatnonzero`), or with a tensor on the host: `torch.as_tensor(mask)`"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -12,10 +14,16 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=pick,
-            message=f"`{pick.spelling}` reads `{pick.operand}`, and its length depends on data, {how_often(pick)}",
-            help="keep the shape: `torch.where(mask, x, 0)`, or a product with the mask",
+            message=f"`{pick.spelling}` {what_is_read(pick)}, {how_often(pick)}",
+            help=FROM_HOST if pick.form == "mask-from-host" else ON_DEVICE,
             fix=sum_by_where(pick),
         )
+
+
+def what_is_read(pick: Event) -> str:
+    if pick.form == "mask-from-host":
+        return f"takes the mask `{pick.operand}` to the device and reads it back"
+    return f"reads `{pick.operand}`, and its length depends on data"
 
 
 def sum_by_where(pick: Event) -> Edit | None:

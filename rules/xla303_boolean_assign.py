@@ -10,6 +10,8 @@ SAFETY = {
     # A mask of fewer dimensions goes with the first ones as an index, with the last ones in masked_fill_.
     "scalar-value": Safety.UNSAFE,
 }
+ON_DEVICE = "write with `masked_fill_`, `masked_scatter_` or `torch.where`, which stay on the device"
+FROM_HOST = "write through integers (`numpy.flatnonzero`), or a tensor on the host: `torch.as_tensor(mask)`"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -17,10 +19,14 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=write,
-            message=f"the write through the mask `{write.operand}` reads it on the host {how_often(write)}",
-            help="write with `masked_fill_`, `masked_scatter_` or `torch.where`, which stay on the device",
+            message=f"the write through the mask `{write.operand}` {what_is_read(write)} {how_often(write)}",
+            help=FROM_HOST if write.form == "mask-from-host" else ON_DEVICE,
             fix=fill_by_mask(write),
         )
+
+
+def what_is_read(write: Event) -> str:
+    return "takes it to the device and reads it back" if write.form == "mask-from-host" else "reads it on the host"
 
 
 def fill_by_mask(write: Event) -> Edit | None:

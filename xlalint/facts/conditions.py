@@ -241,6 +241,8 @@ def compared(frame: Frame, node: ir.Compare, operator: str, a: d.Value, b: d.Val
         if ta is None and tb is not None:
             sure = d.surely_tensor(b)
         return result if sure else d.union((result, d.BOOL))
+    if a is d.NUMPY or b is d.NUMPY:
+        return d.NUMPY
     if type(a) is d.Host and type(b) is d.Host:
         return compared_versions(operator, a, b) or compared_hosts(operator, a, b)
     if type(a) is d.Sequence and type(b) is d.Sequence:

@@ -129,7 +129,7 @@ def by_framework(engine: Engine, function: ir.FunctionIR, parameter: ir.Paramete
     """Frameworks that hand on what their annotations do not say (``SchedulerMixin.step(timestep)``)."""
     cls = engine.program.owner(function) if function.owner else None
     names = engine.class_names(cls) if cls is not None else ()
-    promised = promised_parameter(names, function.name, parameter.name, function.parameters.index(parameter))
+    promised = promised_parameter(names, function.name, parameter.name, position_of(function, parameter))
     if promised is not None:
         return confirmed(promised, engine.annotated(parameter.annotation, function.module))
     if parameter.name in BATCH_NAMES:
@@ -137,6 +137,16 @@ def by_framework(engine: Engine, function: ir.FunctionIR, parameter: ir.Paramete
         if function.name in STEP_METHODS or (subscripted and function.name in ("forward", "compute_loss")):
             return d.role("batch", d.tensor(certainty=1))
     return None
+
+
+def position_of(function: ir.FunctionIR, parameter: ir.Parameter) -> int:
+    """Where a parameter stands after ``self``; in a class method of an autograd function, after the context."""
+    position = function.parameters.index(parameter)
+    return position - (len(function.parameters) > 1 and function.parameters[1].name == CONTEXT)
+
+
+CONTEXT = "ctx"
+"""What an autograd function keeps its tensors in, and any attributes."""
 
 
 def confirmed(promised: d.Value, annotated: d.Value | None) -> d.Value:
@@ -194,8 +204,8 @@ def is_forward(function: ir.FunctionIR) -> bool:
 def by_name(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value:
     name = parameter.name
     optional = parameter.default is not None
-    named = name in TENSOR_NAMES or name.endswith(TENSOR_SUFFIXES)
-    used = not TENSOR_ONLY.isdisjoint(function.uses.get(name, ()))
+    named = (name in TENSOR_NAMES or name.endswith(TENSOR_SUFFIXES)) and not is_lone_letter(function, name)
+    used = name != CONTEXT and not TENSOR_ONLY.isdisjoint(function.uses.get(name, ()))
     if is_forward(function) and (named or used):
         dtype = "int" if name.endswith("_ids") or name == "labels" else None
         return d.tensor(dtype=dtype, grad=not is_data(name), certainty=1, optional=optional)
@@ -204,10 +214,19 @@ def by_name(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) ->
     return d.UNKNOWN
 
 
+def is_lone_letter(function: ir.FunctionIR, name: str) -> bool:
+    """``k`` is a key beside ``q`` or ``v``, and otherwise as often how many."""
+    return name in ATTENTION and len(ATTENTION & {parameter.name for parameter in function.parameters}) == 1
+
+
+ATTENTION = frozenset("qkv")
+
+
 def used_as_tensor(function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value:
     """What the caller does not know, the function's own use of it tells; not whether it may be None, nor whether
     gradients flow into it."""
-    if parameter.annotation is not None or TENSOR_ONLY.isdisjoint(function.uses.get(parameter.name, ())):
+    plain = parameter.annotation is None and parameter.name != CONTEXT
+    if not plain or TENSOR_ONLY.isdisjoint(function.uses.get(parameter.name, ())):
         return d.UNKNOWN
     return d.tensor(grad=False, certainty=1, optional=True)
 

@@ -271,12 +271,30 @@ def index_item(
     if known is not None and (type(key) is d.Tensor or d.surely_tensor(key)):
         index_by_tensor(frame, value, known, item, node, state, store, form)
     elif type(key) is d.Host:
+        if key.type == "numpy" and (type(item) is ir.Compare or spelled_as_mask(item)):
+            mask_from_host(frame, value, key, item, node, store)
         index_by_host(frame, value, key, item, node, state)
     elif type(key) is d.Sequence:
+        if holds_truths(key):
+            mask_from_host(frame, value, key, item, node, store)
         state.dropped += 1
         state.advanced = max(state.advanced or 0, 1)
     else:
         state.unclear = True
+
+
+def holds_truths(key: d.Sequence) -> bool:
+    """``[True, False]``, ``[kind == "linear" for kind in kinds]``."""
+    elements = (key.element,) if key.elements is None else key.elements
+    return bool(elements) and all(type(each) is d.Host and each.type == "bool" for each in elements)
+
+
+def mask_from_host(frame: Frame, value: d.Tensor, key: d.Value, item: ir.Expr, node: ir.Subscript, store: bool) -> None:
+    """Measured: a list of bools and a mask of numpy go to the device first, and are counted there as a mask of the
+    device is; a host tensor of bools, and a list of integers, cost nothing."""
+    effect = Effect.BOOLEAN_ASSIGN if store else Effect.BOOLEAN_INDEX
+    if value.live and value.device == d.XLA and not is_free_to_mask(frame, effect):
+        frame.emit(effect, node.at, key, "mask", item, certainty=value.certainty, form="mask-from-host")
 
 
 def index_by_host(
