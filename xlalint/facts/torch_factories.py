@@ -61,7 +61,7 @@ def single_size(last: str, arguments: Arguments) -> int | None:
 
 
 def bounds_of(last: str, arguments: Arguments, keywords: Keywords) -> list[d.Value]:
-    """The bounds between which values are spaced. Measured: each that is a device tensor is read, and no new number is a
+    """The bounds between which values are spaced. Measured: a device tensor among them is read, and a new number is no
     new graph."""
     if last not in ("linspace", "logspace"):
         return []
