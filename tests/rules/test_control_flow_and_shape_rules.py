@@ -1,4 +1,4 @@
-"""What the pages of XLA201 to XLA311 can't show, on facts made by hand."""
+"""What the pages of XLA201 to XLA311, and of XLA320, can't show, on facts made by hand."""
 
 import importlib
 
@@ -25,6 +25,7 @@ RULES = {
     Effect.GROWING: "xla309_growing_tensor",
     Effect.BAKED_NUMBER: "xla310_baked_number",
     Effect.GRAPH_THROUGH_STEPS: "xla311_graph_through_steps",
+    Effect.STATIC_NONZERO: "xla320_static_nonzero",
 }
 
 

@@ -12,6 +12,7 @@ from xlalint.program import ir
 EFFECTS = {
     "nonzero": Effect.NONZERO,
     "argwhere": Effect.NONZERO,
+    "nonzero_static": Effect.STATIC_NONZERO,
     "masked_select": Effect.BOOLEAN_INDEX,
     "index_put": Effect.BOOLEAN_ASSIGN,
     "index_put_": Effect.BOOLEAN_ASSIGN,

@@ -77,6 +77,7 @@ class Effect(Enum):
     RANDOM_STRUCTURE = "random-structure"
     # shapes
     NONZERO = "nonzero"
+    STATIC_NONZERO = "static-nonzero"
     BOOLEAN_INDEX = "boolean-index"
     BOOLEAN_ASSIGN = "boolean-assign"
     UNIQUE = "unique"

@@ -51,6 +51,7 @@ COSTLY = {
     Effect.ONE_HOT: SIZED,
     Effect.REPEAT_INTERLEAVE: SIZED,
     Effect.DATA_SIZED: SIZED,
+    Effect.STATIC_NONZERO: FALLS_BACK,
     Effect.CPU_FALLBACK: FALLS_BACK,
 }
 """What costs wherever it stands, and what it does there. What a step loop or a script is needed for is left out."""
