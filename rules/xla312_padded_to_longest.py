@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Edit, Effect, Event, Facts, Finding, Heat, Mode, Neutral, Rule, Safety, Severity
+from xlalint.api import FEW_SHAPES, Edit, Effect, Event, Facts, Finding, Heat, Mode, Neutral, Rule, Safety, Severity
 
 RULE = Rule(
     code="XLA312",
@@ -15,9 +15,6 @@ RULE = Rule(
 
 PADS = "pads to", 'pad to a fixed length (`padding="max_length"`), or to a few lengths (`pad_to_multiple_of`)'
 CUTS = "is cut to", "cut to a fixed length, or to one of a few lengths: the longest row, rounded up to a multiple"
-FEWER = "round up to a larger multiple, or to powers of two: each length is a graph of its own"
-FEW = 32
-"""So many lengths are soon seen, and then nothing is compiled any more."""
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -25,29 +22,22 @@ def check(facts: Facts) -> Iterator[Finding]:
         # A collator is made once and pads in every step; a call that pads must itself be hot.
         if padding.form != "constructor" and padding.heat < Heat.STEP:
             continue
-        does, advice = CUTS if padding.subject == "slice" else PADS
-        bucketed, most = padding.form == "buckets", graphs(padding)
-        few = most is not None and most <= FEW
-        # A few lengths are what one ought to pad to.
-        if bucketed and few:
+        # One of a few lengths is what one ought to pad to; one of many is XLA316.
+        if padding.form == "buckets":
             continue
+        does, advice = CUTS if padding.subject == "slice" else PADS
+        most = padding.shapes
         bound = f": up to {most} of them" if most is not None else ""
-        longest = f"the longest row: each new length is a new graph, compiled anew{bound}"
         yield Finding(
             rule=RULE,
             at=padding,
-            message=f"`{padding.spelling}` {does} "
-            + (f"one of {padding.detail} lengths: {most} graphs, each compiled once" if bucketed else longest),
-            help=FEWER if bucketed else advice,
+            message=f"`{padding.spelling}` {does} the longest row: "
+            f"each new length is a new graph, compiled anew{bound}",
+            help=advice,
             fix=pad_to_the_maximum(padding),
             # As many graphs as there are lengths, each compiled once.
-            severity=Severity.NOTE if bucketed or few else None,
+            severity=Severity.NOTE if most is not None and most <= FEW_SHAPES else None,
         )
-
-
-def graphs(padding: Event) -> int | None:
-    """How many there may be, where a bound is in sight: ``512``, or ``512 / 8 = 64``."""
-    return int(padding.detail.rpartition(" ")[2]) if padding.detail else None
 
 
 def pad_to_the_maximum(padding: Event) -> Edit | None:

@@ -1,10 +1,11 @@
 """All that a rule may import."""
 
-from xlalint.facts.events import Certainty, Effect, Event, Facts, Heat, Place, Span
+from xlalint.facts.events import FEW_SHAPES, Certainty, Effect, Event, Facts, Heat, Place, Span
 from xlalint.findings.model import Check, Edit, Finding, Mode, Neutral, Rule, Safety, Severity
 from xlalint.findings.wording import how_often
 
 __all__ = [
+    "FEW_SHAPES",
     "Certainty",
     "Check",
     "Edit",

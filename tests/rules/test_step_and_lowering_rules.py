@@ -73,6 +73,19 @@ def test_a_tokenizer_s_padding_is_replaced_and_pad_sequence_has_no_fix() -> None
     assert second.fix is None
 
 
+def test_one_of_many_lengths_is_told_by_one_rule_and_one_of_a_few_by_none() -> None:
+    def rounded(detail: str, heat: Heat = Heat.STEP, subject: str = "zeros") -> Event:
+        spelled = "x[:, :length]" if subject == "slice" else "zeros(length)"
+        return event(Effect.PADDED_TO_LONGEST, subject, heat=heat, spelling=spelled, detail=detail, form="buckets")
+
+    told = [rounded("264 / 8 = 33"), rounded("33", subject="slice")]
+    untold = [rounded("32"), rounded("33", Heat.ONCE)]
+    padded, cut = findings("xla316_too_many_buckets", *told, *untold)
+    assert padded.message.startswith("`zeros(length)` pads to one of 264 / 8 = 33 lengths: 33 graphs")
+    assert cut.message.startswith("`x[:, :length]` is cut to one of 33 lengths")
+    assert not findings("xla312_padded_to_longest", *told, *untold)
+
+
 def test_an_evaluation_may_have_a_short_last_batch() -> None:
     assert not findings("xla314_short_last_batch", event(Effect.SHORT_LAST_BATCH, evaluation=True))
     written = event(Effect.SHORT_LAST_BATCH, spelling="DataLoader(rows, 4, drop_last=False)")

@@ -134,6 +134,10 @@ class Step(msgspec.Struct, frozen=True):
     text: str
 
 
+FEW_SHAPES = 32
+"""So many shapes are soon seen, and then nothing is compiled any more."""
+
+
 class Event(msgspec.Struct, frozen=True, kw_only=True):
     """One costly place.
 
@@ -170,6 +174,11 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     assumed_of: str = ""
     loop_line: int = 0
     """Where the loop that makes it hot begins, if that is in this file."""
+
+    @property
+    def shapes(self) -> int | None:
+        """How many shapes a padding makes at most, where its detail tells: ``512``, or ``512 / 8 = 64``."""
+        return int(self.detail.rpartition(" ")[2]) if self.detail else None
 
 
 class Facts:
