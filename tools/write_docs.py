@@ -126,7 +126,7 @@ def told(cost: str, condition: str) -> str:
 
 def coverage(rules: list[Loaded]) -> str:
     """Every row of the catalogue of measured patterns, and where it went."""
-    catalogue, planned = read("catalogue.csv"), read("planned.csv")
+    catalogue = read("catalogue.csv")
     by_code = {one.rule.code: one.rule for one in rules}
     refuse_unknown(catalogue, by_code)
     free = parse_blocks((ROOT / "tests" / "rules" / "free.md").read_text(encoding="utf-8"))
@@ -143,11 +143,6 @@ def coverage(rules: list[Loaded]) -> str:
         "| pattern | name | flagged by | remark |",
         "| --- | --- | --- | --- |",
         *(coverage_line(row, by_code) for row in catalogue),
-        "",
-        "## Rules that were planned and are none\n",
-        "| code | name | why not |",
-        "| --- | --- | --- |",
-        *(f"| {row['code']} | {row['name']} | {row['remark']} |" for row in planned),
     ]
     return "\n".join(lines) + "\n"
 

@@ -20,7 +20,7 @@ from xlalint.facts.events import Span
 from xlalint.facts.sights import Sights, sights
 from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Diagnostic, Evidence, Report, Verdict
-from xlalint.findings.pages import Experiment, parse_page
+from xlalint.findings.pages import Experiment, Page, parse_page
 from xlalint.findings.registry import Loaded, page_of
 from xlalint.linting import Followers, rules_of
 from xlalint.sources.read import decode, read_bytes
@@ -107,7 +107,7 @@ class _Cases:
         packages = frozenset(one.package for one in diagnostics if one.package)
         self._modules = Modules(self._sights.resolve, self._read, packages)
         self._rules = {loaded.rule.code: loaded for path in paths for loaded in rules_of(configurations.of_file(path))}
-        self._claims = {one.code: _claims(self._rules[one.code]) for one in diagnostics if one.code in self._rules}
+        self._pages = {one.code: _page(self._rules[one.code]) for one in diagnostics if one.code in self._rules}
 
     def _read(self, path: str) -> Places | None:
         """A file that is not among those with findings; None where it can't be read."""
@@ -118,8 +118,8 @@ class _Cases:
         loaded = self._rules.get(diagnostic.code)
         if loaded is None:
             return no_evidence("it claims no cost", settings, worker.versions)
-        experiments = self._claims[diagnostic.code]
-        case = Case(diagnostic, loaded.rule, _growths(experiments), _raises(experiments))
+        page = self._pages[diagnostic.code]
+        case = Case(diagnostic, loaded.rule, _growths(page.experiments), _raises(page))
 
         def value(spans: Iterable[Span]) -> Value:
             return self._sights.value(diagnostic.path, spans)
@@ -131,8 +131,8 @@ def _source(path: str) -> Source:
     return decode(read_bytes(Path(path)), path)
 
 
-def _claims(loaded: Loaded) -> tuple[Experiment, ...]:
-    return parse_page(page_of(loaded.origin)).experiments
+def _page(loaded: Loaded) -> Page:
+    return parse_page(page_of(loaded.origin))
 
 
 def _growths(experiments: tuple[Experiment, ...]) -> dict[str, bool]:
@@ -144,5 +144,9 @@ def _growths(experiments: tuple[Experiment, ...]) -> dict[str, bool]:
     return found
 
 
-def _raises(experiments: tuple[Experiment, ...]) -> frozenset[str]:
-    return frozenset(experiment.raises for experiment in experiments if experiment.raises is not None)
+def _raises(page: Page) -> frozenset[str]:
+    """What the device raises. An exception that the page's own programs raise tells what is counted nowhere, and none
+    of it is seen in a program without that test."""
+    told = "".join(block.text for block in page.blocks)
+    named = (each.raises for each in page.experiments if each.raises is not None)
+    return frozenset(name for name in named if f"raise {name}" not in told)

@@ -111,6 +111,13 @@ def test_a_claim_about_what_is_free_is_refuted(folder: Path) -> None:
     assert evidence.modes[Mode.LAZY].growth == "none"
 
 
+def test_what_only_a_page_s_own_test_raises_is_not_refuted(folder: Path) -> None:
+    """XLA509 is shown by a program that raises where a mantissa is lost; others lose it in silence."""
+    text = 'import os\n\nimport torch\n\nos.environ["XLA_USE_BF16"] = "1"\nprint(torch.ones(2))\n'
+    evidence = proved(linted(folder, text))[5, "XLA509"]
+    assert (evidence.verdict, evidence.reason) == (Verdict.NOT_RUN, "its cost does not show in the steps")
+
+
 def test_a_line_that_does_not_run_is_never_confirmed(folder: Path) -> None:
     report = moved(linted(folder, LOOP), "XLA101", 17, (22, 33))
     (evidence,) = proved(report).values()

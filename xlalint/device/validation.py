@@ -255,7 +255,7 @@ class _Trial:
 
     def _quiet(self, before: Figures) -> ModeEvidence:
         """A rule about what raises: it did not."""
-        if self.case.claims.keys() != {"raises"}:
+        if self.case.claims.keys() != {"raises"} or not self.case.raises:
             return not_run("its cost does not show in the steps")
         return compared(before, before, {"raises": True}, "")
 

@@ -10,8 +10,8 @@
 - torch: ``torch_calls``, ``torch_factories``, ``torch_methods``, ``torch_modules``, ``shapes``, ``numbers``,
   ``costs``, ``restrictions``, ``vocabulary``.
 - Programs that train: ``training``, ``uploads``, ``devices``, ``residence``, ``round_trips``, ``timers``,
-  ``profiling``, ``process_environment``, ``textual``, ``compiled``; what varies: ``bucketing``, ``lengths``,
-  ``rounding``, ``carried``, ``kept_outputs``, ``growing_modules``, ``varying_structure``.
+  ``warm_up``, ``profiling``, ``process_environment``, ``textual``, ``compiled``; what varies: ``bucketing``,
+  ``lengths``, ``rounding``, ``carried``, ``kept_outputs``, ``growing_modules``, ``varying_structure``.
 - Tests: ``pace`` (``step % k`` and the like), ``seldom``, ``versions`` (of torch), ``failing`` (calls that raise).
 - Frameworks and packages: ``libraries``, ``package_calls``, ``library_costs``, ``made_models``, ``drivers``,
   ``engines``, ``engine_metrics``, ``called_back``, ``bar_logging``, ``metrics``, ``diffusion``.

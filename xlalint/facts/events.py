@@ -92,6 +92,7 @@ class Effect(Enum):
     PADDED_TO_LONGEST = "padded-to-longest"
     VARYING_BATCH = "varying-batch"
     SHORT_LAST_BATCH = "short-last-batch"
+    COLD_SIZES = "cold-sizes"
     # mode and step
     MODE_SWITCH = "mode-switch"
     GROWING_MODULE = "growing-module"

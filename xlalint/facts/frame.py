@@ -317,6 +317,7 @@ APART = frozenset(
         Effect.KEPT_OUTPUT,
         Effect.PLAIN_LOADER,
         Effect.UNSYNCED_TIMER,
+        Effect.COLD_SIZES,
         Effect.VARYING_TRIPS,
         Effect.GRAPH_BREAK,
         Effect.COMPILED_PART,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
 from xlalint.facts import domain as d
 from xlalint.facts.bucketing import tell_width
 from xlalint.facts.events import Effect
@@ -9,6 +12,8 @@ from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import width_among
 from xlalint.facts.shapes import varying
 from xlalint.program import ir
+
+T = TypeVar("T")
 
 SIZES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("zeros", "ones", "empty", "rand", "randn", "eye", "randperm"), ("*", "size", "n")),
@@ -82,16 +87,17 @@ def check_numbers(
     return varying(sized)
 
 
-def chosen(places: tuple[str, ...], arguments: list[d.Value], keywords: dict[str, d.Value]) -> list[d.Value]:
-    values: list[d.Value] = []
+def chosen(places: tuple[str, ...], arguments: Sequence[T], keywords: Mapping[str, T]) -> list[T]:
+    """Of a call's arguments, be they values or expressions, those in ``places``."""
+    found: list[T] = []
     for place in places:
         if place == "*":
-            values.extend(arguments)
+            found.extend(arguments)
         elif place.isdigit():
-            values.extend(arguments[int(place) : int(place) + 1])
+            found.extend(arguments[int(place) : int(place) + 1])
         elif place in keywords:
-            values.append(keywords[place])
-    return values
+            found.append(keywords[place])
+    return found
 
 
 def reads_as_size(value: d.Value) -> bool:

@@ -8,6 +8,7 @@ from xlalint.facts import domain as d
 from xlalint.facts.carried import assignment_of
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import APART, Frame
+from xlalint.facts.warm_up import check_cold_sizes
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 
@@ -23,14 +24,19 @@ def note_wait(frame: Frame, name: str, node: ir.Call) -> None:
 
 
 def check_elapsed(frame: Frame, node: ir.Binary) -> None:
-    """``time.perf_counter() - start``, with ``start`` taken earlier in the same step."""
+    """``time.perf_counter() - start``: in a step with ``start`` taken earlier in the same, or after all steps."""
+    if type(node.right) is not ir.Name:
+        return
+    started, stop = clock_read_by(frame, node.right), taken_at(frame, node.left)
+    if started is None or not stop:
+        return
+    first, last = ir.unpack(started.at)[0], ir.unpack(stop)[0]
     loop = frame.loop_key()
-    if loop is None or type(node.right) is not ir.Name:
+    if loop is None:
+        check_cold_sizes(frame, node, started, last)
         return
-    start, stop = origin(frame, node.right), taken_at(frame, node.left)
-    if not start or not stop or not ir.unpack(start)[0] > loop[2]:
+    if not first > loop[2]:
         return
-    first, last = ir.unpack(start)[0], ir.unpack(stop)[0]
     between = {sign.kind for sign in frame.record.signs if first < ir.unpack(sign.at)[0] <= last}
     if BOUNDARY in between and WAIT not in between and not any(reads_between(frame, first, last)):
         frame.emit(Effect.UNSYNCED_TIMER, node.at, d.NONE, "elapsed", node.right)
@@ -46,14 +52,16 @@ def reads_between(frame: Frame, first: int, last: int) -> Iterator[bool]:
 def taken_at(frame: Frame, node: ir.Expr) -> int:
     """Where the clock was read that an expression gives; 0 where it is no clock."""
     if type(node) is ir.Name:
-        return origin(frame, node)
+        assigned = clock_read_by(frame, node)
+        return assigned.at if assigned is not None else 0
     return node.at if type(node) is ir.Call and is_clock(frame, node) else 0
 
 
-def origin(frame: Frame, node: ir.Name) -> int:
+def clock_read_by(frame: Frame, node: ir.Name) -> ir.Assign | None:
+    """The statement that read the clock whose time a name holds."""
     assigned = assignment_of(frame, node.name)
     clock = assigned is not None and type(assigned.value) is ir.Call and is_clock(frame, assigned.value)
-    return assigned.at if assigned is not None and clock else 0
+    return assigned if clock else None
 
 
 def is_clock(frame: Frame, call: ir.Call) -> bool:
