@@ -23,5 +23,5 @@ def check(facts: Facts) -> Iterator[Finding]:
             at=timer,
             message=f"`{timer.spelling}` tells the compiling, too: the loop over `{timer.operand}` meets "
             f"{timer.detail} sizes, and each is a graph that was not there before",
-            help="run the step once with each size before the clock is read first",
+            help="run the step once with each size, and keep what it gives, before the clock is read first",
         )

@@ -38,11 +38,11 @@ def check_cold_sizes(frame: Frame, node: ir.Binary, start: ir.Assign, last: int)
     block, position = way[-1]
     first = line_of(start)
     frame.quiet += 1
-    found = next((one for one in loops_in(block[position + 1 :], last) if is_cold(frame, one, before, first)), None)
-    sizes = 0 if found is None else sizes_of(frame, found)
+    cold = [loop for loop in loops_in(block[position + 1 :], last) if is_cold(frame, loop, before, first)]
+    sizes = [sizes_of(frame, loop) for loop in cold]
     frame.quiet -= 1
-    if found is not None:
-        frame.emit(Effect.COLD_SIZES, node.at, d.NONE, "elapsed", found.iterable, certainty=1, detail=str(sizes))
+    if cold:
+        frame.emit(Effect.COLD_SIZES, node.at, d.NONE, "elapsed", cold[0].iterable, certainty=1, detail=str(sizes[0]))
 
 
 def loops_in(block: ir.Block, last: int) -> Iterator[ir.For]:
