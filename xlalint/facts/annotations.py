@@ -50,8 +50,9 @@ SEQUENCES = {
     "Generator": "list",
     "tuple": "tuple",
     "Tuple": "tuple",
-    "set": "list",
-    "Set": "list",
+    "set": "set",
+    "Set": "set",
+    "frozenset": "set",
 }
 SETTINGS = ("Config", "Arguments", "Args", "Options")
 """Ends of class names whose objects hold settings: host values, whatever is asked of them."""

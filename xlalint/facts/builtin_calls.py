@@ -236,16 +236,17 @@ def getattr_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, 
 
 
 def collected(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    kind = "set" if name == "frozenset" else name
     if not arguments:
-        return d.sequence(name if name != "set" else "list", ())
+        return d.sequence(kind, ())
     value = arguments[0]
-    if type(value) is d.Sequence and name != "set":
-        return d.sequence(name, value.elements, value.element)
+    if type(value) is d.Sequence and kind != "set":
+        return d.sequence(kind, value.elements, value.element)
     if type(value) is d.Host and value.type == "size":
         return value
     if type(value) is d.Module:
         return value
-    return d.sequence("list" if name in ("set", "frozenset") else name, None, objects.element_of(frame, value))
+    return d.sequence(kind, None, objects.element_of(frame, value))
 
 
 def dict_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:

@@ -278,7 +278,8 @@ def membership(frame: Frame, node: ir.Compare, operator: str, a: d.Value, b: d.V
         if b.live:
             frame.emit(Effect.COMPARED_ON_HOST, node.at, b, "in tensor", node.rights[0])
     elif within is None and type(b) is d.Sequence:
-        if names_first(node):
+        if names_first(node) or b.kind == "set":
+            # A set looks for the same object by its hash.
             return d.BOOL
         sought, held = d.tensor_of(a), d.tensor_of(b.element)
         if type(b.element) is d.Host and b.element.type == "str":

@@ -51,9 +51,9 @@ def attribute_value(frame: Frame, node: ir.Attribute, name: str) -> d.Value:
 
 
 def evaluate_display(frame: Frame, node: ir.Display) -> d.Value:
-    kind = "list" if node.kind == "set" else node.kind
+    kind = node.kind
     elements: list[d.Value] = []
-    exact = node.kind != "set"
+    exact = kind != "set"
     for element in node.elements:
         if type(element) is ir.Starred:
             value = frame.evaluate(element.value)
@@ -212,8 +212,9 @@ def evaluate_comprehension(frame: Frame, node: ir.Comprehension) -> d.Value:
             result: d.Value = d.mapping((), frame.evaluate(node.element))
         else:
             element = row_length(frame.evaluate(node.element), node.element, frame.evaluate)
-            exact = unrolled(frame, node, outer, element)
-            result = d.sequence("list", exact) if exact is not None else d.sequence("list", None, element)
+            exact = unrolled(frame, node, outer, element) if node.kind != "set" else None
+            kind = "set" if node.kind == "set" else "list"
+            result = d.sequence(kind, exact) if exact is not None else d.sequence(kind, None, element)
     frame.environment = before
     return result
 

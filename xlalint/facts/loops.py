@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from xlalint.facts import conditions, objects
 from xlalint.facts import domain as d
-from xlalint.facts.counters import forget_first_values, hands_on, steps_each
+from xlalint.facts.counters import forget_first_values, hands_on, remember_starts, steps_each
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Environment, Frame, join_environments, span_of
 from xlalint.facts.residence import tells_no_device
@@ -152,7 +152,7 @@ def has_break(block: ir.Block) -> bool:
 def run(frame: Frame, loop: ir.For | ir.While, begin: Callable[[], bool]) -> None:
     """The loop's rounds; afterwards the environment is that after the loop."""
     body = loop.body
-    forget_first_values(frame, loop)
+    forgotten = forget_first_values(frame, loop)
     outer_breaks, outer_continues = frame.breaks, frame.continues
     breaks: list[Environment] = []
     frame.breaks = breaks
@@ -168,6 +168,8 @@ def run(frame: Frame, loop: ir.For | ir.While, begin: Callable[[], bool]) -> Non
         for environment in frame.continues:
             end = join_environments(end, environment)
         merged = join_environments(start, end)
+        if forgotten and merged is not None:
+            remember_starts(merged, forgotten)
         after = merged
         if end is None or merged is None or same(start, merged):
             break

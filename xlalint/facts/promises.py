@@ -19,8 +19,9 @@ from xlalint.knowledge.tables import frameworks
 PARAMETER = re.compile(r"(?:(?P<owner>[\w*.|]+)\.)?(?P<method>[\w*]+)\((?P<name>#?\w+)\)")
 DTYPES = frozenset({"bool", "uint8", "int", "float", "complex"})
 PARAMETERS = d.role("parameters", d.tensor(dtype="float"))
-PARAMETER_GROUPS = d.sequence("list", None, d.mapping((("params", PARAMETERS),), d.ANY_HOST))
-"""An optimizer's groups: the parameters, and settings that are numbers."""
+PARAMETER_GROUPS = d.sequence("list", None, d.mapping((("lr", d.ANY_HOST), ("params", PARAMETERS)), d.ANY_HOST))
+"""An optimizer's groups: the parameters, and settings that are numbers; each has a learning rate, whatever else is put
+in its place."""
 ELSEWHERE: d.LoopKey = ("", "", 0)
 """The loop of the framework, which counts: nobody sees it."""
 ROLES = frozenset({"accelerator", "optimizer", "scheduler", "tokenizer", "writer"})
@@ -45,6 +46,8 @@ def parsed(text: str) -> d.Value:
         return d.NUMPY
     if words[0] == "parameter-groups":
         return PARAMETER_GROUPS
+    if words[0] == "optimizer-state":
+        return d.role("optimizer-state")
     if words[0] == "module":
         return d.module(words[1] if len(words) > 1 else "?")
     if words[0] == "output":

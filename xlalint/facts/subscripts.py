@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xlalint.facts import costs, objects
+from xlalint.facts import costs, objects, optimizer_states
 from xlalint.facts import domain as d
 from xlalint.facts.bucketing import tell_width
 from xlalint.facts.events import Effect
@@ -37,6 +37,8 @@ def subscript(frame: Frame, value: d.Value, index: ir.Expr, node: ir.Subscript) 
         return d.sequence("list", None, d.STR)
     if kind is d.Role and (value.role in d.TENSOR_ROLES or value.role == "parameter-groups"):  # type: ignore[attr-defined]
         return value.element or d.UNKNOWN  # type: ignore[attr-defined]
+    if kind is d.Role and value.role == optimizer_states.ROLE:  # type: ignore[attr-defined]
+        return optimizer_states.state_of_parameter(frame)
     if kind is d.Instance:
         return objects.call_method(frame, value, "__getitem__", [key], {}, node)
     return d.UNKNOWN
