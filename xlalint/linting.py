@@ -214,7 +214,8 @@ class Bench:
             return Skipped(source.path, str(error))
 
     def refuse_unknown_selectors(self, folders: Iterable[str]) -> None:
-        """A wrong selector is an error even where nothing is found. Rules are imported only if some are named."""
+        """A wrong selector, and a plugin that can't be loaded, is an error even where nothing is found, and before
+        several processes meet it. Rules are imported only if some are named."""
         seen: set[tuple[str | None, str]] = set()
         for folder in dict.fromkeys(folders):
             configuration = self._configurations.of_folder(folder)
@@ -309,4 +310,5 @@ def _key(configuration: Configuration) -> tuple[str | None, str]:
 def _names_rules(configuration: Configuration) -> bool:
     settings, line = configuration.settings, configuration.command_line
     named = (line.select, line.extend_select, line.ignore, settings.extend_select, settings.ignore)
-    return any(named) or settings.select != ("ALL",) or bool(settings.severity or settings.per_file_ignores)
+    of_rules = settings.severity or settings.per_file_ignores or settings.plugins
+    return any(named) or settings.select != ("ALL",) or bool(of_rules)

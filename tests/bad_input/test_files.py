@@ -132,6 +132,15 @@ def test_a_wrong_configuration_is_one_line(xlalint: Xlalint, text: str) -> None:
     assert not outcome.out
 
 
+def test_a_plugin_that_is_missing_is_one_line_however_many_processes_run(xlalint: Xlalint) -> None:
+    Path("xlalint.toml").write_text('plugins = ["nobody-has-this"]')
+    for number in range(4):
+        Path(f"part{number}.py").write_bytes(TORCH)
+    outcome = xlalint(".", "--jobs", "2")
+    assert outcome.code == 2
+    assert outcome.only_complaint() == "xlalint: error: no plugin `nobody-has-this` is installed"
+
+
 @pytest.mark.parametrize("name", ["con fig.py", "é ü.py", "-dash.py", "a:b.py", "x'y\".py"])
 def test_strange_names_are_shown_as_they_are(xlalint: Xlalint, name: str) -> None:
     Path(name).write_bytes(TORCH + b"\0")
