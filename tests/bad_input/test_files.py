@@ -133,9 +133,10 @@ def test_a_wrong_configuration_is_one_line(xlalint: Xlalint, text: str) -> None:
 
 
 def test_a_plugin_that_is_missing_is_one_line_however_many_processes_run(xlalint: Xlalint) -> None:
-    Path("xlalint.toml").write_text('plugins = ["nobody-has-this"]')
-    for number in range(4):
-        Path(f"part{number}.py").write_bytes(TORCH)
+    for folder in ("a", "b"):
+        Path(folder).mkdir()
+        Path(folder, "part.py").write_bytes(TORCH)
+    Path("b/xlalint.toml").write_text('plugins = ["nobody-has-this"]')
     outcome = xlalint(".", "--jobs", "2")
     assert outcome.code == 2
     assert outcome.only_complaint() == "xlalint: error: no plugin `nobody-has-this` is installed"
