@@ -134,6 +134,9 @@ def host_attribute(value: d.Host, name: str) -> d.Value:
         return d.constant({d.XLA: "xla", d.HOST: "cpu"}[value.constant]) if value.known else d.STR
     if value.type == "numpy" and name in ("shape", "ndim", "size", "dtype"):
         return d.SIZE if name == "shape" else d.INT if name != "dtype" else d.OBJECT
+    if name == "value" and value.type in ("str", "int"):
+        # A member of an Enum is known by what it stands for.
+        return value
     return d.bound(value, name)
 
 

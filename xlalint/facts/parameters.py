@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from xlalint.facts import domain as d
 from xlalint.facts.frame import Environment, Frame
+from xlalint.facts.mentions import names_in
 from xlalint.facts.promises import promised_parameter
 from xlalint.facts.residence import made_on_host
 from xlalint.facts.vocabulary import (
@@ -56,6 +58,7 @@ def bind_signature(
     is not the method's own."""
     environment: Environment = dict(closure.captured) if closure is not None else {}
     receiver = receiver_of(engine, function) if of is None else engine.instance_of(of)
+    on_host = takes_image_of_host(function)
     for position, parameter in enumerate(function.parameters):
         if position == 0 and receiver is not None:
             environment[parameter.name] = receiver
@@ -64,8 +67,15 @@ def bind_signature(
         elif parameter.kind == "kwargs":
             environment[parameter.name] = d.mapping((), d.UNKNOWN)
         else:
-            environment[parameter.name] = by_signature(engine, function, parameter)
+            value = by_signature(engine, function, parameter)
+            environment[parameter.name] = made_on_host(value) if on_host else value
     return environment, receiver
+
+
+@functools.cache
+def takes_image_of_host(function: ir.FunctionIR) -> bool:
+    """``image: PIL.Image.Image``: what else it is given lies on the host, too."""
+    return any("PIL" in names_in(p.annotation) for p in function.parameters if type(p.annotation) is ir.Attribute)
 
 
 def by_signature(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value:
