@@ -21,7 +21,7 @@ def subscript(frame: Frame, value: d.Value, index: ir.Expr, node: ir.Subscript) 
         return index_sequence(frame, value, index, node)  # type: ignore[arg-type]
     if kind is d.Union:
         parts = [p for p in value.alternatives if p is not d.NONE]  # type: ignore[attr-defined]
-        return d.joins([subscript(frame, part, index, node) for part in parts])
+        return d.joins([subscript(frame, part, index, node) for part in indexable(frame, parts, index)])
     if kind is d.Mapping:
         return index_mapping(frame, value, index)  # type: ignore[arg-type]
     if kind is d.Module:
@@ -42,6 +42,17 @@ def subscript(frame: Frame, value: d.Value, index: ir.Expr, node: ir.Subscript) 
     if kind is d.Instance:
         return objects.call_method(frame, value, "__getitem__", [key], {}, node)
     return d.UNKNOWN
+
+
+def indexable(frame: Frame, parts: list[d.Value], index: ir.Expr) -> list[d.Value]:
+    """What takes the index: a tensor of several picks from a tensor, and no list takes it."""
+    kinds = {type(part) for part in parts}
+    if d.Tensor not in kinds or d.Sequence not in kinds or type(index) in (ir.Constant, ir.Slice, ir.Display):
+        return parts
+    frame.quiet += 1
+    key = d.tensor_of(frame.evaluate(index))
+    frame.quiet -= 1
+    return parts if key is None or key.rank == 0 else [part for part in parts if type(part) is not d.Sequence]
 
 
 def masks_unknown(
