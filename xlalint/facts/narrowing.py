@@ -55,8 +55,26 @@ def narrow_comparison(frame: Frame, node: ir.Compare, outcome: bool) -> None:
         narrow_none(frame, node.left, (operator == "is") == outcome)
     elif operator in ("is", "eq") and outcome and asks_for_type(node.left):
         narrow_type(frame, node.left.arguments[0], right)  # type: ignore[union-attr]
+    elif asks_for_any(operator, node.left, right) == (not outcome):
+        narrow_to_empty(frame, node.left.arguments[0])  # type: ignore[union-attr]
     elif operator in ("eq", "ne"):
         narrow_equality(frame, node.left, right, (operator == "eq") == outcome)
+
+
+def asks_for_any(operator: str, left: ir.Expr, right: ir.Expr) -> bool | None:
+    """The outcome of ``len(x) > 0`` for which something is in ``x``; None where another question is asked."""
+    if type(left) is not ir.Call or type(left.function) is not ir.Name or left.function.name != "len":
+        return None
+    if type(right) is not ir.Constant or right.value != 0 or len(left.arguments) != 1:
+        return None
+    return {"gt": True, "ne": True, "eq": False}.get(operator)
+
+
+def narrow_to_empty(frame: Frame, node: ir.Expr) -> None:
+    path = path_of(node)
+    value = frame.env.get(path) if path is not None else None
+    if path is not None and type(value) is d.Sequence:
+        frame.env[path] = d.sequence(value.kind, ())
 
 
 def asks_for_type(node: ir.Expr) -> bool:

@@ -141,12 +141,21 @@ def by_framework(engine: Engine, function: ir.FunctionIR, parameter: ir.Paramete
     names = engine.class_names(cls) if cls is not None else ()
     promised = promised_parameter(names, function.name, parameter.name, position_of(function, parameter))
     if promised is not None:
-        return confirmed(promised, engine.annotated(parameter.annotation, function.module))
+        annotated = engine.annotated(parameter.annotation, function.module)
+        if cls is not None and type(annotated) is d.Host and is_part_of(cls, function):
+            # Whoever calls it from outside may not heed the annotation; the class itself does, or it is seen.
+            return annotated
+        return confirmed(promised, annotated)
     if parameter.name in BATCH_NAMES:
         subscripted = "[]" in function.uses.get(parameter.name, ())
         if function.name in STEP_METHODS or (subscripted and function.name in ("forward", "compute_loss")):
             return d.role("batch", d.tensor(certainty=1))
     return None
+
+
+def is_part_of(cls: ir.ClassIR, function: ir.FunctionIR) -> bool:
+    """Whether another method of the class calls it."""
+    return any(function.name in method.called for method in cls.methods.values() if method is not function)
 
 
 def position_of(function: ir.FunctionIR, parameter: ir.Parameter) -> int:
