@@ -46,10 +46,20 @@ def attribute(frame: Frame, value: d.Value, name: str, node: ir.Expr) -> d.Value
         return role_attribute(value, name)  # type: ignore[arg-type]
     if kind is d.Super:
         return d.bound(value, name)
+    if kind is d.Sequence and name in PAIR and value.elements is not None and len(value.elements) == len(PAIR):  # type: ignore[attr-defined]
+        return value.elements[PAIR[name]]  # type: ignore[attr-defined,no-any-return]
     if value is d.UNKNOWN and name in UNKNOWN_ATTRIBUTES:
         return UNKNOWN_ATTRIBUTES[name]
     return d.bound(value, name)
 
+
+PAIR = {"values": 0, "indices": 1}
+"""What ``x.max(dim=1)``, ``x.sort()`` and ``x.topk(5)`` give has names, too."""
+
+FACTORS = frozenset(
+    {"S", "U", "V", "Vh", "Q", "R", "L", "LU", "pivots", "eigenvalues", "eigenvectors", "logabsdet", "solution"}
+)
+"""Fields of what ``torch.linalg`` gives."""
 
 UNKNOWN_ATTRIBUTES: dict[str, d.Value] = {
     "shape": d.SIZE,
@@ -89,7 +99,7 @@ def tensor_attribute(value: d.Tensor, name: str) -> d.Value:
         return value.but(optional=name == "grad", dims=dims, grad=name != "data" and value.grad)
     if name in ("real", "imag"):
         return value.but(dtype="float", optional=False)
-    return d.bound(value, name)
+    return value.but(dims=None, optional=False) if name in FACTORS else d.bound(value, name)
 
 
 def shape_of(value: d.Tensor) -> d.Value:
