@@ -16,7 +16,7 @@ from xlalint.facts.mentions import names_in
 from xlalint.facts.narrowing import forget_told, with_defaults
 from xlalint.facts.pace import guarded_pace, is_exit, remember
 from xlalint.facts.process_environment import check_assigned
-from xlalint.facts.seldom import holds_seldom
+from xlalint.facts.seldom import asks_for_other_input
 from xlalint.facts.varying_structure import check_coin
 from xlalint.program import ir
 
@@ -147,7 +147,7 @@ def execute_if(frame: Frame, node: ir.If) -> None:
     frame.environment = dict(before)
     conditions.narrow(frame, node.test, True)
     frame.undecided += 1
-    seldom = not pace.body and holds_seldom(frame.function, node.test, True)
+    seldom = not pace.body and asks_for_other_input(frame.function, node.test)
     execute_arm(frame, node.body, "amortised" if seldom else pace.body, node.at)
     after = frame.environment
     frame.environment = before

@@ -152,7 +152,8 @@ def of_unknown_operand(frame: Frame, name: str, last: str, arguments: Arguments,
         return d.UNKNOWN
     if any(v is d.UNKNOWN or type(v) in (d.Bound, d.Union, d.Role) for v in [*arguments, *keywords.values()]):
         row = results().get(last)
-        return d.tensor(dtype=(row.dtype or None) if row else None, certainty=1)
+        device = shapes.device_argument(keywords, d.XLA)
+        return d.tensor(device, (row.dtype or None) if row else None, certainty=1)
     return d.UNKNOWN
 
 
