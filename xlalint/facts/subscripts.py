@@ -262,11 +262,16 @@ def slice_bounds(
         if known is not None and known.live and value.live and d.surely_tensor(key):
             frame.emit(Effect.TENSOR_AS_NUMBER, node.at, key, "slice bound", bound)
         elif type(key) is d.Host and is_mark(key.varies):
-            if not store and bound is item.upper and type(bound) is ir.Name:
+            if not store and bound is item.upper and type(bound) is ir.Name and not is_padded(frame):
                 tell_width(frame, node.at, "slice", width_among((key,)), bound)
         elif type(key) is d.Host and key.varies is not None and value.live:
             frame.emit(Effect.BAKED_NUMBER, node.at, key, "slice", bound, varies=key.varies)
             state.varies = key.varies
+
+
+def is_padded(frame: Frame) -> bool:
+    """Whether a batch as long as its longest row was made before: a row that is cut to it has its length from there."""
+    return any(event.effect is Effect.PADDED_TO_LONGEST for event in frame.record.events.values())
 
 
 def index_item(
