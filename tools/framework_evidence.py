@@ -1,6 +1,6 @@
 """What each row of ``frameworks.csv`` is there for: writes ``tests/knowledge/framework_evidence.csv``.
 
-    python -m tools.framework_evidence             # about five minutes
+    python -m tools.framework_evidence             # about three minutes
     python -m tools.framework_evidence KIND ...    # these kinds only; the rest is kept
 
 A program is written for each row, in the ways of its kind, and linted with the table as it is and with that row left

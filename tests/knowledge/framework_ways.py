@@ -78,7 +78,7 @@ CALLS = tuple(
 SHOWN = tuple(
     script(f"$callee({given})") for given in ("'loss', loss", "loss", "{'loss': loss}", "loss=loss", "'%s', loss")
 )
-MADE = tuple(script(f"made = $plain({given})", "reveal(made(x))", "reveal(made)") for given in ("", "model", "x"))
+MADE = tuple(script(f"made = $callee({given})", "reveal(made(x))", "reveal(made)") for given in ("", "model", "x"))
 LOOPS = (
     script("for item in $callee(loader):", "    reveal(item)", end=""),
     function(
@@ -94,7 +94,7 @@ LOOPS = (
         "    model(item).sum().backward()",
         parameters="rows, model",
     ),
-    HEAD + "class Own($plain):\n    pass\n\n\nfor item in Own([], batch_size=4):\n    reveal(item)\n",
+    HEAD + "class Own($callee):\n    pass\n\n\nfor item in Own([], batch_size=4):\n    reveal(item)\n",
 )
 ASKED = tuple(inside(f"reveal({value})") for value in ("self.$method", "$base().$method", "self.$method(x)"))
 NAMED = (
@@ -150,12 +150,11 @@ WAYS: dict[str, tuple[str, ...]] = {
     "annotation": (function("reveal(given)", "reveal(given(x))", parameters="x: torch.Tensor, given: library.$last"),),
     "device": (script("reveal($callee())"), script("reveal($callee)"), *ASKED, *CALLS),
     "loader": (*LOOPS, *CALLS),
-    "boundary-loader": (*LOOPS, *(way.replace("$callee", "$plain") for way in LOOPS)),
+    "boundary-loader": LOOPS,
     "loader-method": (*ASKED, script("for item in library.Trainer().$word():", "    reveal(item)")),
     "iterates": (*LOOPS, inside("for item in self.$method(x):", "    reveal(item)"), *CALLS),
     "boundary": (
         script(end="$callee()"),
-        script("print(loss.item())", end="$plain(optimizer, barrier=True)"),
         script("print(loss.item())", end="$callee(optimizer, barrier=True)"),
         script("with $callee():", "    print(loss.item())", end=""),
         script("reveal($callee(x))", end=""),
@@ -220,7 +219,16 @@ WAYS: dict[str, tuple[str, ...]] = {
         inside("if $callee([1]) > 0.5:", "    x = torch.tanh(x)", "return x", base="torch.nn.Module"),
     ),
     "environment": ('import os\n\nimport torch_xla\n\nos.environ["$word"] = "1"\n',),
-    "same-on-device": (script("x = x + torch.$word(2).to(device)"), script("x = x + torch.$word(2).to('xla')")),
+    "same-on-device": (
+        function(
+            "device = torch_xla.device()",
+            "for x in loader:",
+            "    x = model(x) + torch.$word(2).to(device)",
+            "    x.sum().backward()",
+            "    torch_xla.sync()",
+            parameters="model, loader",
+        ),
+    ),
     "event": (engine("$word"),),
     "attaches": (
         engine("STARTED", '$plain().attach(trainer, "name")'),
@@ -242,6 +250,7 @@ WAYS: dict[str, tuple[str, ...]] = {
         inside('self.$method({"loss": x.sum()}, prog_bar=True)'),
     ),
     "hands-on": (
+        script("$callee(model.parameters(), max_norm=1.0, error_if_nonfinite=True)"),
         script("$callee(model.parameters(), max_norm=1.0)"),
         script("$callee(x)"),
         script("$callee()"),
