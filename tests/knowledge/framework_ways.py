@@ -143,15 +143,12 @@ WAYS: dict[str, tuple[str, ...]] = {
         script("reveal($base().$method(model.parameters(), 1.0))"),
     ),
     "loader-name": NAMED,
-    "optimizer-name": NAMED,
-    "scheduler-name": NAMED,
     "tokenizer-name": NAMED,
     "logger-name": NAMED,
     "annotation": (function("reveal(given)", "reveal(given(x))", parameters="x: torch.Tensor, given: library.$last"),),
     "device": (script("reveal($callee())"), script("reveal($callee)"), *ASKED, *CALLS),
     "loader": (*LOOPS, *CALLS),
     "boundary-loader": LOOPS,
-    "loader-method": (*ASKED, script("for item in library.Trainer().$word():", "    reveal(item)")),
     "iterates": (*LOOPS, inside("for item in self.$method(x):", "    reveal(item)"), *CALLS),
     "boundary": (
         script(end="$callee()"),
@@ -159,7 +156,6 @@ WAYS: dict[str, tuple[str, ...]] = {
         script("with $callee():", "    print(loss.item())", end=""),
         script("reveal($callee(x))", end=""),
     ),
-    "boundary-framework": (script("$callee(model, loader)", end=""), *FALLBACK),
     "backward": (
         script(backward="$callee(loss)", end=""),
         script(backward="$callee(loss)"),
@@ -313,16 +309,6 @@ WAYS: dict[str, tuple[str, ...]] = {
         inside("reveal(self.$method(x))", "reveal(type(self).$method(x))", "reveal(Own.$method(x))"),
         inside("self.$method('kept', torch.ones(4))", "reveal(self.kept)"),
         inside("self.$method(kept=x)", "reveal(self.kept)"),
-    ),
-    "no-grad": (
-        script("with $plain():", "    print(loss.item())"),
-        function("with $plain():", "    return x.sum().item()"),
-    ),
-    "breakpoint": (script("$plain()"),),
-    "profiler": (
-        function("kept = $plain()", "$plain('out')"),
-        script("$plain()"),
-        script("with $plain('a'):", "    pass"),
     ),
 }
 

@@ -19,7 +19,7 @@ from xlalint.facts.package_calls import HEADS
 from xlalint.facts.profiling import note_profiler
 from xlalint.facts.promises import parsed
 from xlalint.facts.restrictions import check_restrictions
-from xlalint.facts.textual import logged
+from xlalint.facts.textual import logged, printed
 from xlalint.facts.timers import note_wait
 from xlalint.facts.training import call_batch_method
 from xlalint.knowledge.tables import frameworks
@@ -116,6 +116,9 @@ def call_framework_row(
     if gathered is not None:
         frame.pending()
         return training.gathered(gathered, arguments)
+    if (table.get("logging", name) or "").startswith("prints"):
+        printed(frame, name, arguments, node)
+        return d.NONE
     if table.get("wraps", name) is not None:
         return arguments[0] if arguments else next(iter(keywords.values()), d.UNKNOWN)
     if table.get("boundary-loader", name) is not None:

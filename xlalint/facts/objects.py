@@ -176,6 +176,8 @@ MODULE_METHODS = frozenset(
         "register_buffer", "register_parameter", "add_module", "get_submodule", "no_sync", "backward", "step",
         "save_pretrained", "gradient_checkpointing_enable", "compile", "share_memory", "extend", "items", "values",
         "keys", "encode", "decode", "sample", "save_checkpoint", "save", "configure_optimizers",
+        "register_forward_pre_hook", "register_full_backward_hook", "register_full_backward_pre_hook",
+        "register_backward_hook",
     }
 )  # fmt: skip
 
