@@ -3,8 +3,9 @@
 - The lattice: ``values``, ``joins``, ``domain`` (both, and what is asked of values), ``printing``.
 - The engine: ``engine`` (queries), ``answers``, ``attributes``, ``classes``, ``frame`` (one evaluation), ``record``
   (what it leaves).
-- Python: ``expressions``, ``operators``, ``conditions``, ``narrowing``, ``subscripts``, ``statements``, ``loops``,
-  ``counters``, ``names``, ``mentions``, ``objects``, ``construction``, ``containers``, ``calls``, ``builtin_calls``.
+- Python: ``expressions``, ``operators``, ``conditions``, ``narrowing``, ``subscripts``, ``statements``, ``targets``,
+  ``loops``, ``counters``, ``names``, ``mentions``, ``objects``, ``construction``, ``containers``, ``calls``,
+  ``builtin_calls``.
 - Parameters: ``parameters`` (by call, by signature, by use), ``annotations``, ``promises`` (of frameworks), ``given``
   (whether any of them is data, and which that need not be given are).
 - torch: ``torch_calls``, ``torch_factories``, ``torch_methods``, ``torch_modules``, ``shapes``, ``numbers``,

@@ -7,7 +7,7 @@ from xlalint.facts import operators
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame, span_of
 from xlalint.facts.given import found_given
-from xlalint.facts.narrowing import narrow
+from xlalint.facts.narrowing import asks_for_any, narrow
 from xlalint.facts.seldom import holds_seldom
 from xlalint.facts.versions import COMPARISONS, compared_versions
 from xlalint.knowledge.tables import guards
@@ -63,6 +63,7 @@ def stand_behind(frame: Frame, test: ir.Expr, outcome: bool) -> None:
     """What comes runs only where a test, of which nothing is known, has this outcome. Who calls gives the guards and
     the region back."""
     if len(frame.guards) < MOST_GUARDS and not asks_for_any(test):
+        # There nearly always is something.
         frame.guards = (*frame.guards, span_of(test))
     if holds_seldom(frame.function, test, outcome):
         frame.region = frame.inside("amortised", span_of(test)).key
@@ -73,17 +74,6 @@ def stand_where_given(frame: Frame, test: ir.Expr, outcome: bool) -> None:
     bit = found_given(frame, test, outcome)
     if bit:
         frame.region = frame.inside("given", span_of(test), str(bit)).key
-
-
-def asks_for_any(test: ir.Expr) -> bool:
-    """``x.numel() > 0``, ``len(x) != 0``: whether there is anything at all, as there nearly always is."""
-    if type(test) is not ir.Compare or len(test.operators) != 1 or test.operators[0] not in ("gt", "ne"):
-        return False
-    counted, least = test.left, test.rights[0]
-    if type(least) is not ir.Constant or type(counted) is not ir.Call or least.value != 0:
-        return False
-    function = counted.function
-    return type(function) in (ir.Name, ir.Attribute) and function.name in ("numel", "len")  # type: ignore[union-attr]
 
 
 def evaluate_boolean(frame: Frame, node: ir.Boolean) -> d.Value:

@@ -27,8 +27,9 @@ from xlalint.facts.parameters import bind_call, bind_signature, is_loader_name
 from xlalint.facts.printing import show
 from xlalint.facts.record import ROOT, Record, Sign, function_key
 from xlalint.facts.residence import made_on_host, tells_no_device
-from xlalint.facts.statements import assign, execute
+from xlalint.facts.statements import execute
 from xlalint.facts.summaries import Follower
+from xlalint.facts.targets import assign
 from xlalint.facts.vocabulary import UNEVALUATED_DECORATORS
 from xlalint.knowledge.ops import OpTable, load_ops
 from xlalint.program import ir

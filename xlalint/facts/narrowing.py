@@ -55,23 +55,26 @@ def narrow_comparison(frame: Frame, node: ir.Compare, outcome: bool) -> None:
         narrow_none(frame, node.left, (operator == "is") == outcome)
     elif operator in ("is", "eq") and outcome and asks_for_type(node.left):
         narrow_type(frame, node.left.arguments[0], right)  # type: ignore[union-attr]
-    elif asks_for_any(operator, node.left, right) == (not outcome):
-        narrow_to_empty(frame, node.left.arguments[0])  # type: ignore[union-attr]
+    elif asks_for_any(node) == (not outcome):
+        narrow_to_empty(frame, node.left.arguments)  # type: ignore[union-attr]
     elif operator in ("eq", "ne"):
         narrow_equality(frame, node.left, right, (operator == "eq") == outcome)
 
 
-def asks_for_any(operator: str, left: ir.Expr, right: ir.Expr) -> bool | None:
-    """The outcome of ``len(x) > 0`` for which something is in ``x``; None where another question is asked."""
-    if type(left) is not ir.Call or type(left.function) is not ir.Name or left.function.name != "len":
+def asks_for_any(test: ir.Expr) -> bool | None:
+    """The outcome of ``len(x) > 0`` or ``x.numel() != 0`` for which there is anything at all; None where something else
+    is asked."""
+    if type(test) is not ir.Compare or len(test.operators) != 1 or type(test.left) is not ir.Call:
         return None
-    if type(right) is not ir.Constant or right.value != 0 or len(left.arguments) != 1:
+    least, function = test.rights[0], test.left.function
+    if type(least) is not ir.Constant or least.value != 0 or type(function) not in (ir.Name, ir.Attribute):
         return None
-    return {"gt": True, "ne": True, "eq": False}.get(operator)
+    counts = function.name in ("numel", "len")  # type: ignore[union-attr]
+    return {"gt": True, "ne": True, "eq": False}.get(test.operators[0]) if counts else None
 
 
-def narrow_to_empty(frame: Frame, node: ir.Expr) -> None:
-    path = path_of(node)
+def narrow_to_empty(frame: Frame, counted: tuple[ir.Expr, ...]) -> None:
+    path = path_of(counted[0]) if counted else None
     value = frame.env.get(path) if path is not None else None
     if path is not None and type(value) is d.Sequence:
         frame.env[path] = d.sequence(value.kind, ())

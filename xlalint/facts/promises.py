@@ -24,7 +24,7 @@ PARAMETER_GROUPS = d.sequence("list", None, d.mapping((("lr", d.ANY_HOST), ("par
 in its place."""
 ELSEWHERE: d.LoopKey = ("", "", 0)
 """The loop of the framework, which counts: nobody sees it."""
-ROLES = frozenset({"accelerator", "optimizer", "scheduler", "tokenizer", "writer"})
+ROLES = frozenset({"accelerator", "optimizer", "optimizer-state", "scheduler", "tokenizer", "writer"})
 COLLECTIONS = {"list of": "list", "tuple of": "tuple"}
 
 
@@ -46,8 +46,6 @@ def parsed(text: str) -> d.Value:
         return d.NUMPY
     if words[0] == "parameter-groups":
         return PARAMETER_GROUPS
-    if words[0] == "optimizer-state":
-        return d.role("optimizer-state")
     if words[0] == "module":
         return d.module(words[1] if len(words) > 1 else "?")
     if words[0] == "output":
