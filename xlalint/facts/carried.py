@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from xlalint.facts import domain as d
 from xlalint.facts.counters import blocks_of
 from xlalint.facts.events import Effect
@@ -137,19 +139,21 @@ def derives(frame: Frame, source: str, target: str, first_line: int) -> bool:
 
 def assignment_of(frame: Frame, name: str) -> ir.Assign | None:
     """The statement that last gave a name its value, if it is an assignment."""
-    return assignment_at(frame.function.body, frame.origins.get(name, 0))
+    return assignments_of(frame.function).get(frame.origins.get(name, 0))
 
 
-def assignment_at(block: ir.Block, at: int) -> ir.Assign | None:
-    """The statement with this packed span, if it is an assignment."""
-    for statement in block:
-        if type(statement) is ir.Assign and statement.at == at:
-            return statement
-        for inner in blocks_of(statement):
-            found = assignment_at(inner, at)
-            if found is not None:
-                return found
-    return None
+@functools.lru_cache(maxsize=8192)
+def assignments_of(function: ir.FunctionIR) -> dict[int, ir.Assign]:
+    """A function's assignments by packed span."""
+    found: dict[int, ir.Assign] = {}
+    pending = [function.body]
+    while pending:
+        for statement in pending.pop():
+            if type(statement) is ir.Assign:
+                found[statement.at] = statement
+            else:
+                pending += blocks_of(statement)
+    return found
 
 
 def check_unpacked(frame: Frame, node: ir.Assign, value: d.Value) -> None:

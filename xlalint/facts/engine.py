@@ -99,7 +99,8 @@ class Engine(Classes, Attributes):
     def analyse_inherited(self, cls: ir.ClassIR) -> None:
         """Evaluate the entries that a class inherits where they lead to its own methods: only there is seen what those
         are given."""
-        for name in inherited_entries():
+        bases = [base for base in self.program.mro(cls)[1:] if isinstance(base, ir.ClassIR)]
+        for name in sorted({name for base in bases for name in inherited_entries() & base.methods.keys()}):
             function = self.program.method(cls, name)
             owner = self.program.owner(function) if function is not None else None
             if function is None or owner is None or owner is cls:

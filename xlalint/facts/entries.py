@@ -79,10 +79,10 @@ def looks_like_evaluation(name: str) -> bool:
 
 
 @functools.cache
-def inherited_entries() -> tuple[str, ...]:
+def inherited_entries() -> frozenset[str]:
     """The methods that frameworks call in each step, and calls of an object."""
     rows = frameworks()
     names = {
         name for name in rows.names("entry") if "." not in name and (rows.get("entry", name) or "").startswith("step")
     }
-    return tuple(sorted(names | {"__call__"}))
+    return frozenset(names | {"__call__"})

@@ -20,16 +20,23 @@ def follow_call(frame: Frame, name: str, arguments: Arguments, keywords: Keyword
     follower = frame.engine.follower_of(frame.path)
     if follower is None:
         return None
-    kind = follower.kind_of(name, frame.path)
     called = Called(arguments, keywords, frame.no_grad)
+    operand = given_tensor(called)
+    if operand is None and is_spelled_as_function(name):
+        return None
+    kind = follower.kind_of(name, frame.path)
     if kind == "module":
         return d.module(name, None, None, follower.made(name, called))
     if kind == "class":
         return d.role(INSTALLED, None, follower.made(name, called))
-    operand = given_tensor(called)
     if kind != "function" or operand is None:
         return None
     return told(frame, follower.of_call(name, frame.path, called), name, operand, node)
+
+
+def is_spelled_as_function(name: str) -> bool:
+    """Without a tensor nothing is asked about a function, so what is spelled as one need not be looked up."""
+    return name.rpartition(".")[2][:1].islower()
 
 
 def follow_made(

@@ -31,7 +31,12 @@ def asks_for_another(function: ir.FunctionIR, test: ir.Expr) -> bool:
 
 def asks_for_other_input(function: ir.FunctionIR, test: ir.Expr) -> bool:
     """``pixel_values_videos is not None`` in a function that takes images, too."""
-    return takes_inputs(function) and any(is_of("other-input", name) for name in names_in(test))
+    return takes_inputs(function) and names_other_input(test)
+
+
+@functools.cache
+def names_other_input(test: ir.Expr) -> bool:
+    return any(is_of("other-input", name) for name in names_in(test))
 
 
 @functools.cache

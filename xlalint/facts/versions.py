@@ -5,6 +5,7 @@ Of a version only the numbers are compared: what is before a release counts as t
 
 from __future__ import annotations
 
+import functools
 import operator as operators
 import re
 from collections.abc import Callable
@@ -26,6 +27,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "ne": operators.ne,
 }
 SPELLED = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
+COMPARING = frozenset({"is_torch_greater_or_equal", "is_torch_version", "compare_version", "RequirementCache"})
 _REQUIREMENT = re.compile(r"(torch|torch_xla)\s*([<>=!]=?)\s*([\d.]+)")
 
 
@@ -36,6 +38,8 @@ def version_named(frame: Frame, name: str) -> d.Value | None:
 
 def call_version(frame: Frame, name: str, arguments: list[d.Value]) -> d.Value | None:
     """Calls that make a version, or that compare torch's: ``is_torch_version(">=", "2.1")``; None for others."""
+    if name.rpartition(".")[2] not in asking():
+        return None
     texts = [text_of(argument) for argument in arguments]
     first = texts[0] if texts else None
     if first is None:
@@ -45,6 +49,14 @@ def call_version(frame: Frame, name: str, arguments: list[d.Value]) -> d.Value |
     if name in frameworks().names("version-lookup"):
         return d.host(VERSION, frame.engine.torch_version) if first in TORCH else None
     return asked(frame.engine.torch_version, name.rpartition(".")[2], first, arguments, texts)
+
+
+@functools.cache
+def asking() -> frozenset[str]:
+    """The last names of all calls that make a version or ask for one: few calls have one of them."""
+    rows = frameworks()
+    makers = rows.names("version-parser") | rows.names("version-lookup")
+    return COMPARING.union(name.rpartition(".")[2] for name in makers)
 
 
 def asked(torch: str, name: str, first: str, arguments: list[d.Value], texts: list[str | None]) -> d.Value | None:
