@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from xlalint.facts import construction, containers, torch_factories, torch_modules, training
 from xlalint.facts import domain as d
 from xlalint.facts.bucketing import check_collator, check_padding_call
@@ -119,6 +121,8 @@ def call_framework_row(
     if (table.get("logging", name) or "").startswith("prints"):
         printed(frame, name, arguments, node)
         return d.NONE
+    if table.get("writer", name) is not None:
+        return training.write(frame, d.role("writer"), last, arguments, keywords, node)
     if table.get("wraps", name) is not None:
         return arguments[0] if arguments else next(iter(keywords.values()), d.UNKNOWN)
     if table.get("boundary-loader", name) is not None:
@@ -149,6 +153,12 @@ def call_framework_row(
     if table.get("metric", name) == "on the host":
         return d.role("host-metric")
     return made_by_row(name)
+
+
+@functools.cache
+def printers() -> frozenset[str]:
+    """The classes of which some method prints."""
+    return frozenset(name.rpartition(".")[0] for name in frameworks().names("logging"))
 
 
 def made_by_row(name: str) -> d.Value | None:
@@ -221,8 +231,8 @@ def call_framework(
         return d.role("accelerator")
     if last == "SummaryWriter":
         return d.role("writer")
-    if name in ("wandb.log", "mlflow.log_metric", "mlflow.log_metrics"):
-        return training.write(frame, d.role("writer"), last, arguments, keywords, node)
+    if name in printers():
+        return d.role("printer", None, name)
     if "Tokenizer" in name or "Processor" in name or "FeatureExtractor" in name:
         return d.role("tokenizer")
     made = made_by_diffusers(name)

@@ -18,8 +18,9 @@ from xlalint.facts.mentions import receiver_node
 from xlalint.facts.metrics import call_host_metric, call_metric
 from xlalint.facts.round_trips import check_way_to_host
 from xlalint.facts.shapes import device_of
-from xlalint.facts.textual import logged, shown_tensor
+from xlalint.facts.textual import logged, printed, shown_tensor
 from xlalint.facts.uploads import check_module
+from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 
 Arguments = list[d.Value]
@@ -166,6 +167,9 @@ def call_role_method(
         return d.UNKNOWN
     if role.role == "logger" and name in LEVELS:
         logged(frame, name, arguments, node)
+        return d.NONE
+    if role.role == "printer" and frameworks().get("logging", f"{role.detail}.{name}") is not None:
+        printed(frame, f"{role.detail}.{name}", arguments, node)
         return d.NONE
     if role.role in ("writer", "progress"):
         return write(frame, role, name, arguments, keywords, node)
