@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlalint.facts import domain as d
 from xlalint.facts import objects, torch_modules
 from xlalint.facts.bar_logging import LOGGING, call_inherited_logging
+from xlalint.facts.differentiated import learn_loss
 from xlalint.facts.events import Effect
 from xlalint.facts.following import follow_made
 from xlalint.facts.frame import Frame
@@ -12,6 +13,7 @@ from xlalint.facts.growing_modules import check_added, check_hooked
 from xlalint.facts.kept_outputs import check_kept
 from xlalint.facts.lengths import largest_item, row_length
 from xlalint.facts.mentions import receiver_node
+from xlalint.facts.modes import switch_mode
 from xlalint.facts.promises import promised_result
 from xlalint.facts.textual import logged, shown_tensor
 from xlalint.facts.training import LEVELS, READING_MAPS, READING_WRITERS, write
@@ -291,6 +293,7 @@ def call_unknown_method(
         if arguments:
             # ``fabric.backward(loss)``: who runs backward for others steps for them too.
             frame.sign("framework", node.at)
+            learn_loss(frame, node)
         return d.NONE
     if receiver is d.ANY_HOST:
         return d.ANY_HOST
@@ -306,8 +309,7 @@ def call_unknown_method(
 
         return new_factory(frame, d.tensor(None, certainty=1), name, arguments, keywords, node)
     if name in ("train", "eval") and not keywords and len(arguments) < 2 and text and text not in OPTIMIZER_NAMES:
-        frame.sign(f"mode-{name}", node.at)
-        frame.emit(Effect.MODE_SWITCH, node.at, d.NONE, name, holder, certainty=1)
+        switch_mode(frame, name, arguments, node, certainty=1)
         return receiver
     if text in frameworks().names("tokenizer-name") or text.endswith("tokenizer"):
         from xlalint.facts.bucketing import check_padding_call

@@ -9,6 +9,7 @@ import functools
 import re
 
 from xlalint.facts import domain as d
+from xlalint.facts.differentiated import learn_loss
 from xlalint.facts.following import follow_method
 from xlalint.facts.frame import Frame
 from xlalint.facts.library_costs import check_call
@@ -42,6 +43,7 @@ def call_driver(
     if name in methods("backward"):
         frame.sign("backward", node.at)
         frame.sign("framework", node.at)
+        learn_loss(frame, node)
         frame.pending()
         return d.NONE
     if name in methods("gathers"):

@@ -110,6 +110,8 @@ def call_collections(frame: Frame, name: str, arguments: Arguments, keywords: Ke
         return d.mapping(tuple(items), None if len(items) == len(pairs) and pairs else d.UNKNOWN)
     if name == "collections.deque":
         return d.sequence("list", None, objects.element_of(frame, arguments[0]) if arguments else d.UNKNOWN)
+    if name == "collections.defaultdict" and arguments and type(arguments[0]) is d.Class:
+        return d.mapping((), frame.engine.instance_of(arguments[0].ir))
     return d.mapping((), d.UNKNOWN)
 
 

@@ -16,6 +16,7 @@ from xlalint.facts.evaluation import Evaluated
 from xlalint.facts.events import Certainty, Effect, Event, Heat, Place, Span, Step
 from xlalint.facts.frame import APART
 from xlalint.facts.heat import HeatMap, Pace
+from xlalint.facts.modes import alternates
 from xlalint.facts.record import FunctionKey, RawEvent, RegionKey
 from xlalint.facts.regions import FunctionFacts, regions_around
 from xlalint.program.ir import unpack
@@ -167,15 +168,14 @@ class Placing:
     def alternates(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> bool:
         """Whether the rounds see both modes: setting the same one each time changes nothing."""
         if pace.loop is not None:
-            return self.is_other_mode_in(raw, self.heat.signs_of(pace.loop))
+            signs = self.heat.signs_of(pace.loop)
+            return alternates(raw.subject, raw.detail, signs, pace.loop[0] == function.key)
         if pace.heat >= Heat.AMORTISED:
-            return self.is_other_mode_in(raw, self.heat.everything(function.key, 2))
+            return alternates(raw.subject, raw.detail, self.heat.everything(function.key, 2), True)
         loops = list(self.heat.loops_around(function.key, raw.region))
-        return not loops or any(self.is_other_mode_in(raw, self.heat.signs_of(loop)) for loop in loops)
-
-    def is_other_mode_in(self, raw: RawEvent, signs: frozenset[str]) -> bool:
-        other = {"mode-eval"} if raw.subject == "train" else {"mode-train", "backward", "optimizer-step"}
-        return not signs.isdisjoint(other)
+        return not loops or any(
+            alternates(raw.subject, raw.detail, self.heat.signs_of(loop), loop[0] == function.key) for loop in loops
+        )
 
     def certainty(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> Certainty:
         if not pace.assumed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlalint.facts import domain as d
 from xlalint.facts import objects, subscripts
+from xlalint.facts.differentiated import as_used
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.process_environment import check_assigned
@@ -13,7 +14,8 @@ from xlalint.program import ir
 def assign(frame: Frame, target: ir.Expr, value: d.Value, source: ir.Expr | None) -> None:
     kind = type(target)
     if kind is ir.Name:
-        frame.bind(target.name, value)  # type: ignore[union-attr]
+        name = target.name  # type: ignore[union-attr]
+        frame.bind(name, as_used(frame, name, value))
     elif kind is ir.Display:
         unpack(frame, target, value, source)  # type: ignore[arg-type]
     elif kind is ir.Attribute:
@@ -28,6 +30,7 @@ def unpack(frame: Frame, target: ir.Display, value: d.Value, source: ir.Expr | N
     names = target.elements
     count = len(names)
     starred = any(type(name) is ir.Starred for name in names)
+    value = listed(value)
     if type(value) is d.Sequence and value.elements is not None and len(value.elements) == count and not starred:
         for name, element in zip(names, value.elements, strict=False):
             assign(frame, name, element, None)
@@ -42,11 +45,17 @@ def unpack(frame: Frame, target: ir.Display, value: d.Value, source: ir.Expr | N
             assign(frame, name, unpacked(frame, value, i, count), None)
 
 
+def listed(value: d.Value) -> d.Value:
+    """A ``ModuleList`` is unpacked as the list that it was made of."""
+    return value.elements if type(value) is d.Module and type(value.elements) is d.Sequence else value
+
+
 def unpacked(frame: Frame, value: d.Value, position: int, count: int) -> d.Value:
     parts = []
     for part in d.alternatives(value):
         if part is d.NONE:
             continue
+        part = listed(part)
         if type(part) is d.Sequence and part.elements is not None and position < len(part.elements):
             parts.append(part.elements[position])
         else:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from xlalint.facts import domain as d
 from xlalint.facts import objects
 from xlalint.facts.bucketing import check_loader, check_padding_call, run_collate
+from xlalint.facts.differentiated import learn_loss
 from xlalint.facts.diffusion import call_scheduler
 from xlalint.facts.engine_metrics import attach
 from xlalint.facts.engines import run_engine
@@ -16,6 +17,7 @@ from xlalint.facts.growing_modules import check_hooked
 from xlalint.facts.library_costs import check_call
 from xlalint.facts.mentions import receiver_node
 from xlalint.facts.metrics import call_host_metric, call_metric
+from xlalint.facts.modes import switch_mode
 from xlalint.facts.round_trips import check_way_to_host
 from xlalint.facts.shapes import device_of
 from xlalint.facts.textual import logged, printed, shown_tensor
@@ -177,6 +179,7 @@ def call_role_method(
         check_padding_call(frame, name, arguments, keywords, node)
         return d.role("batch", d.tensor(d.HOST, "int", None, False, None, 1))
     if role.role == "scaler" and name == "scale":
+        learn_loss(frame, node)
         return arguments[0] if arguments else d.UNKNOWN
     if role.role == "scaler" and name == "step":
         frame.sign("optimizer-step", node.at)
@@ -276,10 +279,7 @@ def call_module_method(
         if not keywords.keys() <= {"mode"} or len(arguments) > 1:
             # That of a trainer, and no switch.
             return d.UNKNOWN
-        off = name == "train" and bool(arguments) and arguments[0] is d.FALSE
-        mode = "eval" if name == "eval" or off else "train"
-        frame.sign(f"mode-{mode}", node.at)
-        frame.emit(Effect.MODE_SWITCH, node.at, d.NONE, mode, receiver_node(node))
+        switch_mode(frame, name, [*arguments, *keywords.values()], node)
         return receiver
     check_hooked(frame, name, node)
     if name in MODULE_RESULTS:
