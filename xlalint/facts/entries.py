@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Iterable
 
+from xlalint.facts.record import FunctionKey
 from xlalint.facts.regions import FunctionFacts
 from xlalint.knowledge.tables import frameworks
 
@@ -27,19 +29,34 @@ SETTING_UP = ("load_", "save_", "export_", "download_", "plot_", "visualize_", "
 READING = ("read_", "write_", "probe_")
 """What a plain function does with files; a module may read what it remembers."""
 
+TESTS = frozenset({"tests", "test"})
+"""Folders of tests."""
+
 FUSING = frozenset({"fuse", "reparameterize", "switch_to_deploy"})
 
 SUMMING_UP = frozenset({"compute", "summary", "summarize", "result", "results", "get_results", "finalize"})
 """Methods of a meter that are called when its updates are over."""
 
 
-def is_test(function: FunctionFacts) -> bool:
-    """A test, as unittest and pytest know it: it runs once; or what is there for tests."""
-    file = os.path.basename(function.key[0])
-    if any(base.endswith("TestCase") for base in function.bases) or file.startswith("testing"):
+def tests_among(functions: Iterable[FunctionFacts]) -> frozenset[FunctionKey]:
+    """Tests, as unittest and pytest know them, and what is there for tests: they run once."""
+    functions = list(functions)
+    paths = {function.key[0] for function in functions}
+    # What lies above all files says nothing of them: somebody may keep their projects in a folder of that name.
+    above = len(os.path.commonpath(paths)) if paths else 0
+    of_tests = {path for path in paths if is_for_tests(path, path[above:])}
+    return frozenset(
+        function.key
+        for function in functions
+        if function.key[0] in of_tests or any(base.endswith("TestCase") for base in function.bases)
+    )
+
+
+def is_for_tests(path: str, below: str) -> bool:
+    folder, file = os.path.split(path)
+    if file.startswith(("test_", "testing")) or file.endswith("_test.py") or os.path.basename(folder) in TESTS:
         return True
-    in_tests = file.startswith("test_") or file.endswith("_test.py")
-    return in_tests and (function.name.startswith("test") or function.owner.startswith("Test"))
+    return not TESTS.isdisjoint(below.split(os.sep)[:-1])
 
 
 def sets_up(function: FunctionFacts) -> bool:

@@ -19,7 +19,6 @@ from xlalint.facts.entries import (
     decodes,
     feeds,
     is_apart,
-    is_test,
     looks_like_evaluation,
     sets_up,
 )
@@ -167,8 +166,9 @@ class HeatMap(StepLoops):
             return Pace(heat, None, "evaluation" in words, False, "host" in words)
         if function.name == "<module>":
             return COLD
-        called = self.callers.get(function.key) or self.is_called_beside_steps(function)
-        if called or sets_up(function) or is_test(function):
+        if function.key in self.tests or sets_up(function):
+            return COLD
+        if self.is_called_by_program(function.key) or self.is_called_beside_steps(function):
             return COLD
         if any(sign.kind == "makes-loader" for sign in function.signs):
             # A loader outlives many steps.
@@ -182,6 +182,10 @@ class HeatMap(StepLoops):
         if is_apart(function):
             return COLD
         return Pace(Heat.STEP, assumed=True, evaluation=looks_like_evaluation(function.name))
+
+    def is_called_by_program(self, key: FunctionKey) -> bool:
+        """By more than tests: what only they call is there for those who use the library."""
+        return any(caller not in self.tests for caller, _ in self.callers.get(key, ()))
 
     def is_fixed(self, function: FunctionFacts) -> bool:
         return self.row_of(function) is not None

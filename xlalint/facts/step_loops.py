@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from xlalint.facts.entries import decodes, is_test, sets_up
+from xlalint.facts.entries import decodes, sets_up, tests_among
 from xlalint.facts.record import CallEdge, FunctionKey, RegionKey
 from xlalint.facts.regions import WITHIN_A_STEP, FunctionFacts, loop_of, nesting, within
 from xlalint.program.ir import encloses, unpack
@@ -32,6 +32,7 @@ class StepLoops:
 
     def __init__(self, functions: Iterable[FunctionFacts]) -> None:
         self.functions = {f.key: f for f in sorted(functions, key=lambda f: f.key)}
+        self.tests = tests_among(self.functions.values())
         self.performs: dict[FunctionKey, frozenset[str]] = {}
         self.loops: dict[FunctionKey, dict[RegionKey, str]] = {}
         self.contains: set[FunctionKey] = set()
@@ -251,6 +252,6 @@ class StepLoops:
     def may_decode(self, function: FunctionFacts) -> bool:
         """A layer loop in a model's ``forward`` is none, nor one over the cases of a test; a loop in ``generate`` or
         outside of modules is."""
-        if sets_up(function) or is_test(function):
+        if sets_up(function) or function.key in self.tests:
             return False
         return not function.is_module or decodes(function)
