@@ -9,6 +9,7 @@ import msgspec
 from xlalint.facts import domain as d
 from xlalint.facts.frame import Frame
 from xlalint.facts.narrowing import path_of
+from xlalint.facts.settling import settled_pace
 from xlalint.program import ir
 
 
@@ -39,6 +40,15 @@ RARE_NAMES = ("first", "debug", "is_last", "last_batch", "should_log", "do_log",
 
 
 def guarded_pace(frame: Frame, node: ir.If) -> Pace:
+    pace = pace_of_test(frame, node)
+    if pace.body or pace.orelse:
+        return pace
+    body = settled_pace(frame, node.test, True, node.body)
+    orelse = settled_pace(frame, node.test, False, node.orelse) if node.orelse else ""
+    return Pace(body, orelse) if body or orelse else pace
+
+
+def pace_of_test(frame: Frame, node: ir.If) -> Pace:
     if is_limited(frame, node):
         return Pace("amortised", "", True)
     if frame.remembers or compares_equal(node.test) or calls_plainly(node.test):

@@ -16,6 +16,7 @@ from xlalint.facts.mentions import names_in
 from xlalint.facts.narrowing import forget_told, with_defaults
 from xlalint.facts.pace import guarded_pace, is_exit, remember
 from xlalint.facts.seldom import asks_for_other_input
+from xlalint.facts.settling import settled_pace
 from xlalint.facts.targets import appended, assign
 from xlalint.facts.varying_structure import check_coin
 from xlalint.program import ir
@@ -29,9 +30,14 @@ def execute(frame: Frame, block: ir.Block) -> None:
         table[type(statement)](frame, statement)
         if frame.environment is None:
             return
-        if type(statement) is ir.If and skips(statement) and (pace := guarded_pace(frame, statement).orelse):
+        if type(statement) is ir.If and skips(statement) and (pace := pace_of_rest(frame, statement, block[position:])):
             execute_arm(frame, block[position:], pace, statement.at + 1)
             return
+
+
+def pace_of_rest(frame: Frame, node: ir.If, rest: ir.Block) -> str:
+    """How often that runs which a test skips."""
+    return guarded_pace(frame, node).orelse or settled_pace(frame, node.test, False, rest)
 
 
 def skips(node: ir.If) -> bool:
