@@ -32,7 +32,8 @@ READING = ("read_", "write_", "probe_")
 TESTS = frozenset({"tests", "test"})
 """Folders of tests."""
 
-FUSING = frozenset({"fuse", "reparameterize", "switch_to_deploy"})
+FUSING = frozenset({"fuse", "reparameterize", "switch_to_deploy", "make_schedule"})
+"""What is done to a model, or to a sampler, before it is run."""
 
 SUMMING_UP = frozenset({"compute", "summary", "summarize", "result", "results", "get_results", "finalize"})
 """Methods of a meter that are called when its updates are over."""

@@ -21,7 +21,7 @@ from xlalint.facts.package_calls import HEADS
 from xlalint.facts.profiling import note_profiler
 from xlalint.facts.promises import parsed
 from xlalint.facts.restrictions import check_restrictions
-from xlalint.facts.textual import logged, printed
+from xlalint.facts.textual import printed
 from xlalint.facts.timers import note_wait
 from xlalint.facts.training import call_batch_method
 from xlalint.knowledge.tables import frameworks
@@ -292,9 +292,6 @@ def known_function(
         from xlalint.facts.calls import call
 
         return call(frame, arguments[0], arguments[1:], {}, node)
-    if name in training.LEVELS and "logger" in callee.ir.qualname.lower():
-        logged(frame, name, arguments, node)
-        return d.NONE
     if name in ("warning_once", "get_logger"):
         return d.role("logger") if name == "get_logger" else d.NONE
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 from xlalint.facts import conditions, objects
@@ -9,6 +10,7 @@ from xlalint.facts import domain as d
 from xlalint.facts.counters import forget_first_values, hands_on, remember_starts, steps_each
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Environment, Frame, join_environments, span_of
+from xlalint.facts.mentions import walk
 from xlalint.facts.residence import tells_no_device
 from xlalint.facts.varying_structure import check_trips
 from xlalint.program import ir
@@ -30,7 +32,8 @@ def execute_for(frame: Frame, node: ir.For) -> None:
         detail = next((p.detail for p in d.alternatives(iterable) if type(p) is d.Role and p.role == "loader"), None)
         if detail is not None:
             frame.sign(f"{detail}-loader", node.at)
-        counted = mark_counter(frame, node, objects.element_of(frame, iterable))
+        element = objects.element_of(frame, iterable)
+        counted = mark_counter(frame, node, d.ANY_HOST if may_be_key(element) and goes_by_key(node) else element)
 
         def begin() -> bool:
             frame.statement = node.at
@@ -94,6 +97,25 @@ def counts_tensor(iterable: d.Value, node: ir.Expr) -> bool:
         return False
     last = element.elements[-1]
     return type(last) is d.Tensor and last.rank in (None, 0)
+
+
+def may_be_key(element: d.Value) -> bool:
+    return element is d.UNKNOWN or (type(element) is d.Tensor and element.certainty < 2) or type(element) is d.Role
+
+
+@functools.lru_cache(maxsize=8192)
+def goes_by_key(node: ir.For) -> bool:
+    """``for key in images: show(images[key])``: what looks like a batch of rows is a mapping."""
+    if type(node.target) is not ir.Name or type(node.iterable) is not ir.Name:
+        return False
+    names = (node.iterable.name, node.target.name)
+    return any(
+        type(part) is ir.Subscript
+        and type(part.value) is ir.Name
+        and type(part.index) is ir.Name
+        and (part.value.name, part.index.name) == names
+        for part in walk(node.body)
+    )
 
 
 def mark_counter(frame: Frame, node: ir.For, element: d.Value) -> d.Value:

@@ -285,11 +285,14 @@ def is_interval_flag(test: ir.Expr) -> bool:
     """A flag whose name says that it holds only now and then."""
     if type(test) is ir.Boolean and test.operator == "and":
         return any(is_interval_flag(value) for value in test.values)
+    is_asked = type(test) is ir.Call
     if type(test) is ir.Call:
         test = test.function
     if type(test) not in (ir.Name, ir.Attribute):
         return False
     name: str = test.name.lower()  # type: ignore[union-attr]
+    if is_asked and any(word in name for word in ("freq", "interval", "periodic")):
+        return True
     return name.startswith(
         ("should_log", "do_log", "log_this", "should_print", "is_log", "time_to_log", "is_last_batch", "last_batch")
     )

@@ -199,7 +199,8 @@ class Placing:
         if not self.is_step_loop(raw.varies):
             return False
         if raw.effect is Effect.GRAPH_THROUGH_STEPS:
-            return pace.heat >= Heat.STEP and not pace.evaluation and not decodes(function)
+            goes_back = pace.loop is None or not self.heat.signs_of(pace.loop).isdisjoint(TRAINING)
+            return pace.heat >= Heat.STEP and goes_back and not pace.evaluation and not decodes(function)
         return True
 
     def is_step_loop(self, key: LoopKey) -> bool:
