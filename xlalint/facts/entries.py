@@ -43,14 +43,21 @@ def tests_among(functions: Iterable[FunctionFacts]) -> frozenset[FunctionKey]:
     """Tests, as unittest and pytest know them, and what is there for tests: they run once."""
     functions = list(functions)
     paths = {function.key[0] for function in functions}
-    # What lies above all files says nothing of them: somebody may keep their projects in a folder of that name.
-    above = len(os.path.commonpath(paths)) if paths else 0
+    above = len(folder_above(paths))
     of_tests = {path for path in paths if is_for_tests(path, path[above:])}
     return frozenset(
         function.key
         for function in functions
         if function.key[0] in of_tests or any(base.endswith("TestCase") for base in function.bases)
     )
+
+
+def folder_above(paths: set[str]) -> str:
+    """What lies above all files says nothing of them: somebody may keep their projects in a folder of tests."""
+    try:
+        return os.path.commonpath(paths)
+    except ValueError:  # no files, or files on several drives
+        return ""
 
 
 def is_for_tests(path: str, below: str) -> bool:
