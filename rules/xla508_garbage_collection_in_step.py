@@ -10,7 +10,7 @@ RULE = Rule(
     family="debug",
     severity=Severity.NOTE,
     default=False,
-    neutral=Neutral.NOTHING,
+    neutral=Neutral.LEFT_OUT,
 )
 
 

@@ -44,6 +44,31 @@ def train(model, loader, optimizer, criterion, device):
         torch_xla.sync()
     return total
 """
+OWN_LOADER = """\
+import gc
+
+import torch
+import torch_xla
+
+
+def main():
+    device = torch_xla.device()
+    model = torch.nn.Linear(8, 1).to(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    rows = torch.utils.data.TensorDataset(torch.randn(512, 8), torch.randn(512, 1))
+    loader = torch.utils.data.DataLoader(rows, batch_size=8, drop_last=True)
+
+    for x, y in loader:
+        loss = torch.nn.functional.mse_loss(model(x.to(device)), y.to(device))
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        torch_xla.sync()
+        gc.collect()
+
+
+main()
+"""
 GIVEN = """\
 import torch
 
@@ -116,6 +141,18 @@ def test_what_only_a_page_s_own_test_raises_is_not_refuted(folder: Path) -> None
     text = 'import os\n\nimport torch\n\nos.environ["XLA_USE_BF16"] = "1"\nprint(torch.ones(2))\n'
     evidence = proved(linted(folder, text))[5, "XLA509"]
     assert (evidence.verdict, evidence.reason) == (Verdict.NOT_RUN, "its cost does not show in the steps")
+
+
+def test_a_loader_that_loads_ahead_and_a_collector_left_out_are_compared(folder: Path) -> None:
+    (folder / "xlalint.toml").write_text('select = ["XLA406", "XLA508"]\n', encoding="utf-8")
+    found = proved(linted(folder, OWN_LOADER))
+    loaded, collected = found[14, "XLA406"], found[20, "XLA508"]
+    assert (loaded.verdict, collected.verdict) == (Verdict.CONFIRMED, Verdict.CONFIRMED)
+    one = loaded.modes[Mode.LAZY]
+    assert one.before["executions"] == one.after["executions"]
+    # A row and a target in each step, against both of eight steps at once.
+    assert 1 < one.per_step["uploads"] < 2
+    assert "host seconds in each step" in collected.reason
 
 
 def test_a_line_that_does_not_run_is_never_confirmed(folder: Path) -> None:

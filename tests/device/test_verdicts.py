@@ -47,3 +47,9 @@ def test_what_had_to_be_assumed_is_shown_with_its_figures_and_not_confirmed() ->
     found = compared(figures("reads", 1), figures(), {"reads": True}, "nothing in sight computes `x`")
     assert (found.verdict, found.reason) == (Verdict.NOT_RUN, "nothing in sight computes `x`")
     assert found.per_step["reads"] == 1
+
+
+@pytest.mark.parametrize(("seconds", "verdict"), [(0.3, Verdict.CONFIRMED), (0.03, Verdict.REFUTED)])
+def test_seconds_tell_only_of_what_takes_several_times_as_long(seconds: float, verdict: Verdict) -> None:
+    found = compared(figures("host_seconds", seconds), figures("host_seconds", 0.01), {"host_seconds": True}, "")
+    assert found.verdict is verdict

@@ -8,6 +8,10 @@ from xlalint.device.experiment import Figures
 from xlalint.findings.model import Mode, ModeEvidence, Verdict
 
 SHOWN = ("compiles", "executions", "reads", "uploads", "fallbacks", "graph_breaks")
+SECONDS = "host_seconds"
+TIMES = 5
+"""Seconds on a busy machine tell only of what takes several times as long."""
+SHORTEST = 0.01
 ASSUMED = "the value had to be assumed"
 
 
@@ -54,6 +58,9 @@ def summed_up(modes: dict[Mode, ModeEvidence]) -> tuple[Verdict, str]:
 def growth_of(before: Figures, after: Figures, metric: str) -> str:
     """How the difference between two programs grows with the steps."""
     steps = before.steps
+    if metric == SECONDS:
+        longer = _total(before, metric, 2 * steps) >= TIMES * max(_total(after, metric, 2 * steps), SHORTEST)
+        return "per-step" if longer else "none"
     short = _total(before, metric, steps) - _total(after, metric, steps)
     long = _total(before, metric, 2 * steps) - _total(after, metric, 2 * steps)
     if long <= 0:

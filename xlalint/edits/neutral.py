@@ -86,6 +86,8 @@ class _Instrument(ast.NodeTransformer):
                 node.body.insert(0, counted)
                 return [node]
             return [counted, node]
+        if self.kind is Neutral.LOADED_AHEAD:
+            return [_loaded_ahead(node, counted)]
         if self.kind is Neutral.LEFT_OUT:
             if not isinstance(node, ast.Expr):
                 raise Immovable("the flagged statement has a result")
@@ -121,6 +123,22 @@ def _replayed(node: ast.expr) -> ast.expr:
         raise Immovable("the flagged expression binds a name or yields")
     nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
     return _call("replay", ast.Lambda(nothing, node))
+
+
+def _loaded_ahead(loop: ast.stmt, counted: ast.stmt) -> ast.stmt:
+    if not isinstance(loop, ast.For):
+        raise Immovable("what is flagged is no loop over batches")
+    if isinstance(loop.iter, ast.Call) and _is_actor(loop.iter.func, "steps"):
+        # The steps are counted where they run, and not by the thread that loads.
+        loop.iter.args[0] = _call("loaded_ahead", loop.iter.args[0])
+    else:
+        loop.iter = _call("loaded_ahead", loop.iter)
+    loop.body.insert(0, counted)
+    return loop
+
+
+def _is_actor(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == name and ast.unparse(node.value) == ACTORS
 
 
 def _call(name: str, *arguments: ast.expr) -> ast.Call:

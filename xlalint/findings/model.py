@@ -63,6 +63,8 @@ class Neutral(Enum):
     """The statement is left out."""
     WITHOUT_GRAPH = "without-graph"
     """The same value, without the graph that made it."""
+    LOADED_AHEAD = "loaded-ahead"
+    """What a loop iterates comes from a loader that moves it to the device ahead of the steps."""
     NOTHING = "nothing"
     """There is nothing to compare with: it raises, or it doesn't."""
 

@@ -8,6 +8,7 @@ from typing import Any
 
 torch: Any = import_module("torch")
 torch_xla: Any = import_module("torch_xla")
+_parallel_loader: Any = import_module("torch_xla.distributed.parallel_loader")
 _pytree: Any = import_module("torch.utils._pytree")
 _map, _leaves = _pytree.tree_map, _pytree.tree_leaves
 
@@ -72,12 +73,11 @@ def steps(items: Iterable[Any], count: int, boundary: bool = True) -> Iterator[A
     given = iter(items)
     for number in range(count):
         state.step, state.turn = number, {}
-        for turn in (given, iter(items)):
-            given = turn
+        item = next(given, state)
+        if item is state:
+            given = iter(items)
             item = next(given, state)
-            if item is not state:
-                break
-        else:
+        if item is state:
             raise NoSteps("the step loop has nothing to iterate over")
         yield item
         if boundary:
@@ -119,6 +119,12 @@ def used(value: Any) -> Any:
         _map(lambda leaf: leaf.to(torch_xla.device()) * 2 if isinstance(leaf, torch.Tensor) else leaf, value)
     )
     return value
+
+
+def loaded_ahead(batches: Iterable[Any]) -> Iterable[Any]:
+    """The same batches, moved to the device by a loader of torch_xla's, which sets a boundary after each."""
+    loader: Iterable[Any] = _parallel_loader.MpDeviceLoader(batches, torch_xla.device())
+    return loader
 
 
 def without_graph(value: Any) -> Any:
