@@ -12,7 +12,8 @@ RULE = Rule(
     modes=frozenset({Mode.LAZY, Mode.DYNAMO}),
     default=False,
     needs_xla=True,
-    neutral=Neutral.NOTHING,
+    whole_step=True,
+    neutral=Neutral.ARGUMENT,
 )
 
 

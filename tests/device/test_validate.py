@@ -155,6 +155,16 @@ def test_a_loader_that_loads_ahead_and_a_collector_left_out_are_compared(folder:
     assert "host seconds in each step" in collected.reason
 
 
+def test_what_is_compiled_apart_is_compared_in_the_loop_that_uses_it(folder: Path) -> None:
+    (folder / "xlalint.toml").write_text('select = ["XLA603"]\n', encoding="utf-8")
+    text = OWN_LOADER.replace(
+        "    optimizer = ", '    model = torch.compile(model, backend="openxla")\n    optimizer = '
+    )
+    evidence = proved(linted(folder, text))[10, "XLA603"]
+    assert evidence.verdict is Verdict.CONFIRMED
+    assert evidence.modes[Mode.LAZY].per_step["executions"] == 3
+
+
 def test_a_line_that_does_not_run_is_never_confirmed(folder: Path) -> None:
     report = moved(linted(folder, LOOP), "XLA101", 17, (22, 33))
     (evidence,) = proved(report).values()

@@ -128,6 +128,9 @@ def _slices(case: Case, places: Places) -> Iterator[Slice]:
     ]
     flag(node)
     try:
+        if case.diagnostic.neutral is Neutral.ARGUMENT:
+            yield from _at_its_use(places, node)
+            return
         looped = [call for call in calls if any(getattr(each, "lineno", 0) == line for each in places.above(call))]
         for call in looped:
             found = cut(places, call, line, boundary, gradients, step)
@@ -142,6 +145,22 @@ def _slices(case: Case, places: Places) -> Iterator[Slice]:
                 yield found
     finally:
         unflag(node)
+
+
+def _at_its_use(places: Places, node: ast.expr | ast.stmt) -> Iterator[Slice]:
+    """Cut at the first loop behind the place that uses what it sets: there its cost shows."""
+    statement = places.statement(node)
+    if not isinstance(statement, ast.Assign):
+        return
+    names = {each.id for each in statement.targets if isinstance(each, ast.Name)}
+    loops = [each for each in ast.walk(places.scope(statement)) if isinstance(each, (ast.For, ast.While))]
+    for loop in loops:
+        used = {each.id for each in ast.walk(loop) if isinstance(each, ast.Name)}
+        if loop.lineno > statement.lineno and names & used:
+            found = cut(places, loop, loop.lineno, step=True)
+            if found is not None:
+                yield found
+            return
 
 
 class _NoVariant(Exception):

@@ -111,6 +111,8 @@ class _Instrument(ast.NodeTransformer):
             return ast.copy_location(_call("ran", _call(self.after, node) if self.after else node), node)
         if self.after:
             return _call(self.after, _replayed(node))
+        if self.kind is Neutral.ARGUMENT:
+            return _call("ran", _argument(node))
         if self.kind is Neutral.WITHOUT_GRAPH:
             return _call("without_graph", node)
         if self.kind is Neutral.REPLAY_TRUTH:
@@ -123,6 +125,12 @@ def _replayed(node: ast.expr) -> ast.expr:
         raise Immovable("the flagged expression binds a name or yields")
     nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
     return _call("replay", ast.Lambda(nothing, node))
+
+
+def _argument(node: ast.expr) -> ast.expr:
+    if not isinstance(node, ast.Call) or not node.args:
+        raise Immovable("the flagged place is no call with an argument")
+    return node.args[0]
 
 
 def _loaded_ahead(loop: ast.stmt, counted: ast.stmt) -> ast.stmt:

@@ -65,6 +65,8 @@ class Neutral(Enum):
     """The same value, without the graph that made it."""
     LOADED_AHEAD = "loaded-ahead"
     """What a loop iterates comes from a loader that moves it to the device ahead of the steps."""
+    ARGUMENT = "argument"
+    """The first argument of the call stands in its place; what costs is the loop that uses it."""
     NOTHING = "nothing"
     """There is nothing to compare with: it raises, or it doesn't."""
 
