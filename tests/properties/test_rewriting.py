@@ -92,8 +92,6 @@ def test_what_stands_in_another_file_is_found_there(name: str, which: str) -> No
 
 
 EXTRACTED_OTHERWISE = {
-    "xla117_distribution_validation-bad-12": "XLA311 besides: of what a function gives gradients are supposed",
-    "xla117_distribution_validation-bad-value": "XLA311 besides: of what a function gives gradients are supposed",
     "xla121_model_round_trip-bad-12": "a model's way to the host and back is looked for in one function",
     "xla309_growing_tensor-bad-12": "that a tensor grows is told by the statement that joins it to itself",
     "xla309_growing_tensor-bad-more": "the same, and XLA311 in its place",
