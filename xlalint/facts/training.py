@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 from xlalint.facts import domain as d
 from xlalint.facts import objects
@@ -27,6 +28,7 @@ from xlalint.program import ir
 
 Arguments = list[d.Value]
 Keywords = dict[str, d.Value]
+RoleMethod: TypeAlias = Callable[[Frame, d.Role, str, Arguments, Keywords, ir.Call], d.Value | None]
 MOVING = frozenset({"to", "cuda", "cpu"})
 DECISIVE = frozenset({"step", "log_prob", "cdf"})
 """Methods whose cost is a matter of the class that they are of."""
@@ -152,61 +154,69 @@ def call_role_method(
         # A value lies where the distribution does that is asked about it.
         given = [role.element] if role.role == "distribution" and role.element is not None else arguments
         check_call(frame, f"{made}.{name}", given, keywords, node)
-    if role.role == "optimizer":
-        if name == "step":
-            frame.sign("optimizer-step", node.at)
-            frame.sign("plain-step", node.at)
-            if arguments and type(arguments[0]) is d.Function:
-                from xlalint.facts.calls import call
+    handler = ROLE_METHODS.get(role.role)
+    return None if handler is None else handler(frame, role, name, arguments, keywords, node)
 
-                call(frame, arguments[0], [], {}, node)
-            frame.pending()
-            return d.NONE
+
+def optimizer_method(
+    frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value | None:
+    if name != "step":
         return d.NONE if name == "zero_grad" else d.UNKNOWN
-    if role.role == "loader":
-        if name == "__iter__":
-            return role
-        return d.UNKNOWN
-    if role.role == "logger" and name in LEVELS:
-        logged(frame, name, arguments, node)
-        return d.NONE
-    if role.role == "printer" and frameworks().get("logging", f"{role.detail}.{name}") is not None:
-        printed(frame, f"{role.detail}.{name}", arguments, node)
-        return d.NONE
-    if role.role in ("writer", "progress"):
-        return write(frame, role, name, arguments, keywords, node)
-    if role.role == "tokenizer":
-        check_padding_call(frame, name, arguments, keywords, node)
-        return d.role("batch", d.tensor(d.HOST, "int", None, False, None, 1))
-    if role.role == "scaler" and name == "scale":
+    frame.sign("optimizer-step", node.at)
+    frame.sign("plain-step", node.at)
+    if arguments and type(arguments[0]) is d.Function:
+        from xlalint.facts.calls import call
+
+        call(frame, arguments[0], [], {}, node)
+    frame.pending()
+    return d.NONE
+
+
+def logger_method(
+    frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value | None:
+    if name not in LEVELS:
+        return None
+    logged(frame, name, arguments, node)
+    return d.NONE
+
+
+def printer_method(
+    frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value | None:
+    method = f"{role.detail}.{name}"
+    if frameworks().get("logging", method) is None:
+        return None
+    printed(frame, method, arguments, node)
+    return d.NONE
+
+
+def tokenizer_method(
+    frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value | None:
+    check_padding_call(frame, name, arguments, keywords, node)
+    return d.role("batch", d.tensor(d.HOST, "int", None, False, None, 1))
+
+
+def scaler_method(
+    frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value | None:
+    if name == "scale":
         learn_loss(frame, node)
         return arguments[0] if arguments else d.UNKNOWN
-    if role.role == "scaler" and name == "step":
+    if name == "step":
         frame.sign("optimizer-step", node.at)
         return d.NONE
-    if role.role == "accelerator":
-        from xlalint.facts.drivers import call_driver
-
-        return call_driver(frame, role, name, arguments, keywords, node)
-    if role.role == "attachable" and name == "attach":
-        return attach(frame, role, arguments, keywords, node)
-    if role.role == "engine" and name == "run":
-        return run_engine(frame, role, arguments, keywords, node)
-    if role.role == "distribution" and role.element is not None:
-        return drawn(role, name)
-    if role.role == "metric":
-        return call_metric(frame, role, name, arguments, keywords, node)
-    if role.role == "pipeline" and name in MOVING:
-        return role
-    if role.role == "scheduler":
-        return call_scheduler(frame, role, name, arguments, keywords, node)
-    if role.role == "host-metric":
-        return call_host_metric(frame, name, arguments, keywords, node)
-    if role.role == "generator":
-        return role if name == "manual_seed" else d.UNKNOWN
-    if role.role == "packed":
-        return d.UNKNOWN
     return None
+
+
+def accelerator_method(
+    frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value | None:
+    from xlalint.facts.drivers import call_driver
+
+    return call_driver(frame, role, name, arguments, keywords, node)
 
 
 def maker(role: d.Role) -> str | None:
@@ -326,3 +336,32 @@ MODULE_RESULTS: dict[str, d.Value] = {
 
 def element_for(frame: Frame, value: d.Value) -> d.Value:
     return objects.element_of(frame, value)
+
+
+ROLE_METHODS: dict[str, RoleMethod] = {
+    "accelerator": accelerator_method,
+    "attachable": lambda frame, role, name, arguments, keywords, node: (
+        attach(frame, role, arguments, keywords, node) if name == "attach" else None
+    ),
+    "distribution": lambda frame, role, name, *_: drawn(role, name) if role.element is not None else None,
+    "engine": lambda frame, role, name, arguments, keywords, node: (
+        run_engine(frame, role, arguments, keywords, node) if name == "run" else None
+    ),
+    "generator": lambda frame, role, name, *_: role if name == "manual_seed" else d.UNKNOWN,
+    "host-metric": lambda frame, role, name, arguments, keywords, node: call_host_metric(
+        frame, name, arguments, keywords, node
+    ),
+    "loader": lambda frame, role, name, *_: role if name == "__iter__" else d.UNKNOWN,
+    "logger": logger_method,
+    "metric": call_metric,
+    "optimizer": optimizer_method,
+    "packed": lambda *_: d.UNKNOWN,
+    "pipeline": lambda frame, role, name, *_: role if name in MOVING else None,
+    "printer": printer_method,
+    "scaler": scaler_method,
+    "scheduler": call_scheduler,
+    "tokenizer": tokenizer_method,
+    "progress": write,
+    "writer": write,
+}
+"""Who answers for a method of an object that is known by its part; None where the part does not say."""
