@@ -6,14 +6,14 @@
 - Python: ``expressions``, ``operators``, ``conditions``, ``narrowing``, ``subscripts``, ``statements``, ``targets``,
   ``loops``, ``counters``, ``names``, ``mentions``, ``objects``, ``construction``, ``containers``, ``calls``,
   ``builtin_calls``.
-- Parameters: ``parameters`` (by call, by signature, by use), ``annotations``, ``promises`` (of frameworks), ``given``
+- Parameters: ``parameters`` (by call, by signature, by use), ``annotations``, ``promises`` (of frameworks), ``differentiated`` (losses), ``given``
   (whether any of them is data, and which that need not be given are).
 - torch: ``torch_calls``, ``torch_factories``, ``torch_methods``, ``torch_modules``, ``shapes``, ``numbers``,
   ``costs``, ``restrictions``, ``vocabulary``.
 - Programs that train: ``training``, ``optimizer_states``, ``uploads``, ``devices``, ``residence``, ``round_trips``,
   ``timers``, ``warm_up``, ``profiling``, ``process_environment``, ``textual``, ``compiled``; what varies:
-  ``bucketing``, ``lengths``, ``rounding``, ``carried``, ``kept_outputs``, ``growing_modules``, ``varying_structure``.
-- Tests: ``pace`` (``step % k`` and the like), ``seldom``, ``versions`` (of torch), ``failing`` (calls that raise).
+  ``bucketing``, ``lengths``, ``rounding``, ``carried``, ``kept_outputs``, ``growing_modules``, ``varying_structure``, ``modes``.
+- Tests: ``pace`` (``step % k`` and the like), ``settling`` (what runs until it has run), ``seldom``, ``versions`` (of torch), ``failing`` (calls that raise).
 - Frameworks and packages: ``libraries``, ``package_calls``, ``library_costs``, ``made_models``, ``drivers``,
   ``engines``, ``engine_metrics``, ``called_back``, ``bar_logging``, ``metrics``, ``diffusion``.
 - Calls out of the program: ``following``, ``summaries`` (what is asked of whoever follows them).

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from xlalint.facts import domain as d
 from xlalint.facts.frame import Frame
+from xlalint.facts.vocabulary import DRIVER_USES, MODEL_USES
 from xlalint.program import ir
 
 LOSS = d.tensor(dtype="float", certainty=1)
-OTHERS = frozenset({"()", "step", "zero_grad", "parameters", "train", "eval", "prepare", "state_dict"})
+OTHERS = MODEL_USES | DRIVER_USES | {"()", "step"}
 """What is done to a model, an optimizer or an engine, which may have a ``backward`` of their own."""
 
 

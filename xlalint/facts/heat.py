@@ -26,6 +26,7 @@ from xlalint.facts.events import Heat
 from xlalint.facts.record import ROOT, CallEdge, FunctionKey, RegionKey
 from xlalint.facts.regions import FunctionFacts, loop_of, regions_around
 from xlalint.facts.step_loops import STRONG, StepLoops
+from xlalint.facts.vocabulary import TRAINED
 from xlalint.knowledge.tables import frameworks
 from xlalint.program.ir import unpack
 
@@ -242,7 +243,7 @@ class HeatMap(StepLoops):
             signs = self.all_signs(function, region)
             named = looks_like_evaluation(function.name) or (function.without_grad and not decodes(function))
             passes = outer.evaluation or named or function.regions[region].over == "loader"
-            evaluation = passes and not (signs & {"backward", "optimizer-step"})
+            evaluation = passes and signs.isdisjoint(TRAINED)
             return Pace(Heat.STEP, (function.key, region), evaluation, False, outer.host)
         if kind == "epoch":
             return msgspec.structs.replace(outer, heat=Heat.EPOCH) if outer.heat < Heat.EPOCH else outer

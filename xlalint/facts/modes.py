@@ -6,7 +6,7 @@ from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.mentions import receiver_node
-from xlalint.facts.vocabulary import MODEL_NAMES
+from xlalint.facts.vocabulary import MODEL_NAMES, TRAINED
 from xlalint.program import ir
 
 ANY = "*"
@@ -50,7 +50,7 @@ def alternates(mode: str, model: str, signs: frozenset[str], in_loop: bool) -> b
         return True
     owner, _, name = model.rpartition(":")
     trained = model == ANY or (name in MODEL_NAMES and (in_loop or not owner))
-    return mode == "eval" and trained and not signs.isdisjoint({"backward", "optimizer-step"})
+    return mode == "eval" and trained and not signs.isdisjoint(TRAINED)
 
 
 def may_be(one: str, other: str) -> bool:

@@ -18,6 +18,7 @@ from xlalint.facts.vocabulary import (
     HOST_PREFIXES,
     LOSS_NAMES,
     MODEL_NAMES,
+    MODEL_USES,
     OPTIMIZER_NAMES,
     TENSOR_NAMES,
     TENSOR_ONLY,
@@ -201,11 +202,6 @@ def by_use(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) -> 
     if "()" in uses and (name in LOSS_NAMES or name.endswith(("criterion", "_loss", "loss_fn"))):
         return d.module("torch.nn.Loss")
     return None
-
-
-MODEL_USES = frozenset(
-    {"parameters", "named_parameters", "train", "eval", "state_dict", "load_state_dict", "zero_grad", "modules"}
-)
 
 
 def is_loader_name(engine: Engine, name: str) -> bool:

@@ -19,14 +19,14 @@ from xlalint.facts.heat import HeatMap, Pace
 from xlalint.facts.modes import alternates
 from xlalint.facts.record import FunctionKey, RawEvent, RegionKey
 from xlalint.facts.regions import FunctionFacts, regions_around
+from xlalint.facts.vocabulary import TRAINED
 from xlalint.program.ir import unpack
 from xlalint.sources.source import Source
 
 SHORT = 60
 FEW = "few values"
 CONVERSIONS = frozenset({Effect.COPY_TO_HOST, Effect.VALUES_TO_LIST})
-TRAINED = frozenset({"backward", "optimizer-step"})
-TRAINING = frozenset({"backward", "optimizer-step", "framework"})
+TRAINING = TRAINED | {"framework"}
 CARRIED = frozenset(
     {Effect.GROWING, Effect.GRAPH_THROUGH_STEPS, Effect.BAKED_NUMBER, Effect.GROWING_MODULE, Effect.VARYING_TRIPS}
 )

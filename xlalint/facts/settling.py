@@ -12,7 +12,7 @@ from xlalint.program import ir
 
 MISSING = (None, False)
 SHAPES = frozenset({"shape", "device", "dtype", "size", "len"})
-SETTING_UP = (
+RESETTING = (
     "__init__",
     "reset",
     "_reset",
@@ -151,7 +151,7 @@ def taken_back(frame: Frame, name: str) -> bool:
     for cls in classes(frame):
         for method in cls.assigned_in.get(name, ()):
             function = cls.methods.get(method)
-            if function is None or function is frame.function or method.startswith(SETTING_UP):
+            if function is None or function is frame.function or method.startswith(RESETTING):
                 continue
             if any(is_reset(statement, f"self.{name}") for statement in function.body):
                 return True

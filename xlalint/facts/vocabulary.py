@@ -210,6 +210,11 @@ TENSOR_SUFFIXES = (
 DRIVER_NAMES = frozenset({"fabric", "accelerator"})
 DRIVER_USES = frozenset({"setup", "prepare", "setup_dataloaders", "clip_gradients", "unwrap_model", "no_backward_sync"})
 """What is done to the object of a framework that runs backward, and sets the step boundary, itself."""
+MODEL_USES = frozenset(
+    {"parameters", "named_parameters", "train", "eval", "state_dict", "load_state_dict", "zero_grad", "modules"}
+)
+TRAINED = frozenset({"backward", "optimizer-step"})
+"""The signs that a model is trained."""
 OPTIMIZER_NAMES = frozenset({"optimizer", "optim", "opt"})
 MODEL_NAMES = frozenset(
     [
