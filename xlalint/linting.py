@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -13,11 +13,12 @@ from typing import Protocol, cast
 import msgspec
 
 from xlalint.facts.assumptions import Assumptions
-from xlalint.facts.events import Facts, Span
+from xlalint.facts.events import Span
+from xlalint.facts.failures import Analysed, Failure, reason_of
 from xlalint.facts.summaries import Follower
-from xlalint.findings.check import Judge, RuleError, Tools
+from xlalint.findings.check import Judge, Tools
 from xlalint.findings.configuration import Configurations
-from xlalint.findings.model import Diagnostic, Edit, Fix, Report, Rule, Skipped, UsedProfile
+from xlalint.findings.model import Diagnostic, Edit, Fix, Judged, Report, Rule, Skipped, UsedProfile
 from xlalint.findings.places import Anchors, Lines, PlainAnchors
 from xlalint.findings.registry import Listed, Loaded, listed, load
 from xlalint.findings.selection import refuse_unknown_in
@@ -57,11 +58,12 @@ class Progress(Protocol):
     def __call__(self, done: int, total: int) -> None: ...
 
 
-Finish = Callable[[Source, "Facts | str"], "list[Diagnostic] | Skipped"]
+Finish = Callable[[Source, Analysed], Judged]
 
 
 class AnalyseEach(Protocol):
-    """The engine. Hands each source to ``finish`` once, with its facts or, in one line, why there are none."""
+    """The engine. Hands each source to ``finish`` once, with its facts and what there are none of; and those of the
+    files ``beside`` them that they hand tensors."""
 
     def __call__(
         self,
@@ -69,16 +71,18 @@ class AnalyseEach(Protocol):
         assumptions: Callable[[str], Assumptions],
         options: Options,
         finish: Finish,
-    ) -> Iterator[list[Diagnostic] | Skipped]: ...
+        beside: Mapping[str, str],
+    ) -> Iterator[Judged]: ...
 
 
 class Input(msgspec.Struct, frozen=True):
-    """What was found and read. ``unread`` holds files that could not be; ``passed`` those without torch."""
+    """What was found and read. ``unread`` holds files that could not be; ``passed`` those without torch, by absolute
+    path, with their paths as shown."""
 
     sources: tuple[Source, ...]
-    unread: tuple[Skipped, ...]
-    passed: int
-    missing: tuple[str, ...]
+    unread: tuple[Skipped, ...] = ()
+    passed: dict[str, str] = {}
+    missing: tuple[str, ...] = ()
 
 
 def lint(
@@ -99,39 +103,36 @@ def lint(
     bench = Bench(configurations)
     bench.refuse_unknown_selectors([os.getcwd(), *(os.path.dirname(one.path) for one in found.files)])
     diagnostics: list[Diagnostic] = []
-    skipped = list(given.unread)
-    for number, judged in enumerate(_judged(given.sources, configurations, options, bench.judge), 1):
-        if isinstance(judged, Skipped):
-            skipped.append(judged)
-        else:
-            diagnostics.extend(judged)
+    skipped: list[Skipped] = []
+    for number, judged in enumerate(_judged(given, configurations, options, bench.judge), 1):
+        diagnostics.extend(judged.diagnostics)
+        skipped.extend(judged.skipped)
         if progress is not None:
             progress(number, len(given.sources))
+    left_out = sum(not one.line for one in skipped)
     return Report(
         diagnostics=tuple(sorted(diagnostics, key=lambda one: (one.path, one.at, one.code))),
-        skipped=tuple(sorted(skipped, key=lambda one: one.path)),
-        files=given.passed + len(given.sources) - (len(skipped) - len(given.unread)),
+        skipped=tuple(sorted([*given.unread, *skipped], key=lambda one: (one.path, one.line, one.function))),
+        files=len(given.passed) + len(given.sources) - left_out,
         seconds=time.perf_counter() - started,
         named_missing=given.missing,
         profiles=_profiles(given.sources, configurations),
     )
 
 
-def lint_one(
-    source: Source, beside: Sequence[Source], *configurations: Configurations
-) -> list[list[Diagnostic] | Skipped]:
-    """One source in a run with those ``beside`` it: under each of the configurations its diagnostics, suppressed ones
-    included, or why there are none. They have the same hints and profile."""
+def lint_one(source: Source, beside: Sequence[Source], *configurations: Configurations) -> list[Judged]:
+    """One source in a run with those ``beside`` it: what is said of it under each of the configurations, suppressed
+    findings included. They have the same hints and profile."""
     benches = [Bench(each) for each in configurations]
-    judged: list[list[Diagnostic] | Skipped] = []
+    judged: list[Judged] = []
 
-    def judge(one: Source, facts: Facts | str) -> list[Diagnostic]:
+    def judge(one: Source, analysed: Analysed) -> Judged:
         if one is source:
-            judged.extend(bench.judge(one, facts) for bench in benches)
-        return []
+            judged.extend(bench.judge(one, analysed) for bench in benches)
+        return Judged()
 
     # In this process alone, where what is judged can be kept.
-    for _ in _judged([source, *beside], configurations[0], Options(jobs=1), judge):
+    for _ in _judged(Input((source, *beside)), configurations[0], Options(jobs=1), judge):
         pass
     return judged
 
@@ -140,7 +141,7 @@ def gather(found: Discovered, configurations: Configurations, stdin: Stdin | Non
     """Read what was found, and keep what the screen lets through. A file that the user names is always kept."""
     sources: list[Source] = []
     unread = [Skipped(refused.shown, refused.reason) for refused in found.refused]
-    passed = 0
+    passed: dict[str, str] = {}
     for file in found.files:
         limit = configurations.of_file(file.path).settings.max_file_size
         try:
@@ -148,7 +149,7 @@ def gather(found: Discovered, configurations: Configurations, stdin: Stdin | Non
             if file.named or imports_torch(data):
                 sources.append(decode(data, file.shown))
             else:
-                passed += 1
+                passed[file.path] = file.shown
         except Unreadable as error:
             unread.append(Skipped(file.shown, str(error)))
     if stdin is not None and not _is_excluded(stdin, configurations):
@@ -204,14 +205,16 @@ class Bench:
         self._judges: dict[tuple[str | None, str], Judge] = {}
         self._tools = later_tools()
 
-    def judge(self, source: Source, facts: Facts | str) -> list[Diagnostic] | Skipped:
-        """The diagnostics of one file, or why there are none."""
-        if isinstance(facts, str):
-            return Skipped(source.path, facts)
+    def judge(self, source: Source, analysed: Analysed) -> Judged:
+        """The diagnostics of one file, and what of it was not linted."""
+        failures = tuple(_skipped(source, one) for one in analysed.failures)
+        if analysed.unread:
+            return Judged(skipped=failures)
         try:
-            return self._judge_for(source.path).check(source, facts, self._tools)
-        except RuleError as error:
-            return Skipped(source.path, str(error))
+            judged = self._judge_for(source.path).check(source, analysed.facts, self._tools)
+        except Exception as error:  # a bug of ours must not cost the user the other files
+            return Judged(skipped=(*failures, Skipped(source.path, reason_of(error), internal=True)))
+        return Judged(judged.diagnostics, (*failures, *judged.skipped))
 
     def refuse_unknown_selectors(self, folders: Iterable[str]) -> None:
         """A wrong selector, and a plugin that can't be loaded, is an error even where nothing is found, and before
@@ -273,17 +276,17 @@ def _assumptions(configuration: Configuration, follower: Follower | None = None)
     )
 
 
-def _judged(
-    sources: Sequence[Source],
-    configurations: Configurations,
-    options: Options,
-    judge: Finish,
-) -> Iterator[list[Diagnostic] | Skipped]:
+def _judged(given: Input, configurations: Configurations, options: Options, judge: Finish) -> Iterator[Judged]:
     """Each file is judged in the process that analysed it."""
-    if not sources:
+    if not given.sources:
         return
     analyse_each = cast(AnalyseEach, import_module("xlalint.facts.analysis").analyse_each)
-    yield from analyse_each(sources, Followers(configurations, options.cache).assumptions, options, judge)
+    assumptions = Followers(configurations, options.cache).assumptions
+    yield from analyse_each(given.sources, assumptions, options, judge, given.passed)
+
+
+def _skipped(source: Source, failure: Failure) -> Skipped:
+    return Skipped(source.path, failure.reason, failure.line, failure.function, failure.internal)
 
 
 def _profiles(sources: Iterable[Source], configurations: Configurations) -> tuple[UsedProfile, ...]:

@@ -12,10 +12,12 @@ import msgspec
 
 from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.events import Event, Facts
+from xlalint.facts.failures import Analysed, Failure
 from xlalint.facts.summaries import Follower
 from xlalint.facts.values import Value
+from xlalint.facts.workspace import Workspace
 from xlalint.findings.configuration import Configurations
-from xlalint.findings.model import Diagnostic
+from xlalint.findings.model import Diagnostic, Judged, Skipped
 from xlalint.findings.settings import defaults
 from xlalint.linting import Bench, Options
 from xlalint.sources.source import Source
@@ -23,15 +25,36 @@ from xlalint.sources.source import Source
 
 def facts_of(
     text: str, path: str = "page.py", *, assume_xla: bool | None = None, installed: Mapping[str, str] | None = None
-) -> Facts | str:
-    """The facts of one text, or why there are none. ``installed`` are files of packages that it may import."""
+) -> Facts:
+    """The facts of one text. ``installed`` are files of packages that it may import.
+
+    Raises ``ValueError`` for a text that can't be analysed as a whole.
+    """
     analyse = importlib.import_module("xlalint.facts.analysis").analyse
     with tempfile.TemporaryDirectory() as folder:
         assumptions = Assumptions(assume_xla=assume_xla, follower=follower_into(installed, folder))
-        found: Iterator[tuple[Source, Facts | str]] = analyse(
+        found: Iterator[tuple[Source, Analysed]] = analyse(
             [Source(path, text, "utf-8")], lambda _: assumptions, Options(jobs=1)
         )
-        return next(found)[1]
+        return whole(next(found)[1])
+
+
+def whole(analysed: Analysed) -> Facts:
+    """The facts of a file, all of which was analysed. Raises ``ValueError``."""
+    if analysed.failures:
+        raise ValueError("; ".join(told(one) for one in analysed.failures))
+    return analysed.facts
+
+
+def told(failure: Failure | Skipped) -> str:
+    return f"line {failure.line}, {failure.function}: {failure.reason}" if failure.line else failure.reason
+
+
+def diagnostics_of(judged: Judged) -> list[Diagnostic]:
+    """What is found in a file, suppressed findings left out. Raises ``ValueError`` where a rule failed."""
+    if judged.skipped:
+        raise ValueError("; ".join(map(told, judged.skipped)))
+    return [one for one in judged.diagnostics if one.suppressed is None]
 
 
 def follower_into(installed: Mapping[str, str] | None, folder: str) -> Follower | None:
@@ -60,12 +83,7 @@ def findings_of(
     Raises ``ValueError`` for a text that can't be linted.
     """
     facts = facts_of(text, path, installed=installed)
-    if isinstance(facts, str):
-        raise ValueError(facts)
-    found = Bench(selecting(select)).judge(Source(path, text, "utf-8"), facts)
-    if not isinstance(found, list):
-        raise ValueError(found.reason)
-    return [one for one in found if one.suppressed is None]
+    return diagnostics_of(Bench(selecting(select)).judge(Source(path, text, "utf-8"), Analysed(facts)))
 
 
 def findings_in(
@@ -85,13 +103,12 @@ def findings_in(
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as packages:
         assumptions = Assumptions(assume_xla=assume_xla, follower=follower_into(installed, packages))
         bench = Bench(selecting(select))
-        for source, facts in analyse(laid_out(files, folder), lambda _: assumptions, Options(jobs=1)):
-            if isinstance(facts, str):
-                raise ValueError(f"{os.path.relpath(source.path, folder)}: {facts}")
-            judged = bench.judge(source, facts)
-            if not isinstance(judged, list):
-                raise ValueError(judged.reason)
-            found.extend(_moved(one, folder) for one in judged if one.suppressed is None)
+        for source, analysed in analyse(laid_out(files, folder), lambda _: assumptions, Options(jobs=1)):
+            try:
+                judged = diagnostics_of(bench.judge(source, analysed))
+            except ValueError as error:
+                raise ValueError(f"{os.path.relpath(source.path, folder)}: {error}") from None
+            found.extend(_moved(one, folder) for one in judged)
     return sorted(found, key=lambda one: (one.path, one.at, one.code))
 
 
@@ -112,12 +129,12 @@ def revealed_values(files: Mapping[str, str]) -> dict[tuple[str, int], Value]:
     seen: dict[tuple[str, int], list[Value]] = {}
     with tempfile.TemporaryDirectory() as folder:
         sources = {source.path: source for source in laid_out(files, folder)}
-        part = part_of(sources, sources, Assumptions())
+        part = part_of(Workspace(sources, Assumptions()), sources)
         engine = part.engine(part.lower().called)
         engine.reveal = lambda path, line, value: seen.setdefault((path, line), []).append(value)
         part.evaluate_with(engine, part.own)
-        if part.failed:
-            raise ValueError("; ".join(part.failed.values()))
+        if part.failures:
+            raise ValueError("; ".join(map(told, part.failures)))
         return {
             (os.path.relpath(path, folder).replace(os.sep, "/"), line): domain.joins(
                 [value for value in values if value is not domain.UNKNOWN]

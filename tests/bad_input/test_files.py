@@ -50,7 +50,8 @@ def test_wide_encodings_are_one_line(xlalint: Xlalint, codec: str) -> None:
 def test_skipped_files_are_listed_in_json(xlalint: Xlalint) -> None:
     Path("bad.py").write_bytes(TORCH + b"\0")
     report = json.loads(xlalint("--output-format", "json", ".").out)
-    assert report["skipped"] == [{"path": "bad.py", "reason": "contains null bytes (first in line 2)"}]
+    reason = "contains null bytes (first in line 2)"
+    assert report["skipped"] == [{"path": "bad.py", "reason": reason, "internal": False}]
     assert report["summary"]["files"] == 1
 
 

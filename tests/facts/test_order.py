@@ -170,8 +170,8 @@ def facts(files: Sequence[Source], jobs: int = 1) -> dict[str, list[Event]]:
     """All events of each file, however sure and however seldom, in their order."""
     found = {}
     for source, known in analyse(files, lambda _: Assumptions(assume_xla=True), Options(jobs=jobs)):
-        assert not isinstance(known, str), known
-        found[source.path] = [event for events in known._by_effect.values() for event in events]
+        assert not known.failures
+        found[source.path] = [event for events in known.facts._by_effect.values() for event in events]
     return found
 
 

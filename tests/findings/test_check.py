@@ -6,13 +6,14 @@ import pickle
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from making import configuration, event, facts, loaded, rule, with_check
 
 from xlalint.facts.events import Certainty, Effect, Facts, Heat, Span, Step
-from xlalint.findings.check import Judge, RuleError, Tools, check_file
+from xlalint.findings.check import Judge, Tools, check_file
 from xlalint.findings.model import Diagnostic, Edit, Finding, Fix, Position, Safety, Severity, TextEdit
-from xlalint.findings.places import Lines
+from xlalint.findings.places import Lines, position_of
 from xlalint.findings.registry import Loaded
 from xlalint.findings.settings import Configuration
 from xlalint.findings.wording import how_often
@@ -35,7 +36,7 @@ def source(text: str = TEXT, path: str = "x.py") -> Source:
 def check(
     made: Facts, *rules: Loaded, settings: Configuration | None = None, text: str = TEXT, tools: Tools | None = None
 ) -> list[Diagnostic]:
-    return check_file(source(text), made, settings or configuration(), rules or (READ,), tools)
+    return [*check_file(source(text), made, settings or configuration(), rules or (READ,), tools).diagnostics]
 
 
 def test_a_finding_is_placed_in_one_based_code_points() -> None:
@@ -97,8 +98,8 @@ def test_rules_that_are_off_or_of_another_mode_say_nothing() -> None:
 def test_per_file_ignores_leave_other_files_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     judge = Judge(configuration(root=str(tmp_path), per_file_ignores={"tests/": ["XLA101"]}), (READ,))
-    assert not judge.check(source(path="tests/x.py"), facts(THIRD))
-    assert judge.check(source(path="src/x.py"), facts(THIRD))
+    assert not judge.check(source(path="tests/x.py"), facts(THIRD)).diagnostics
+    assert judge.check(source(path="src/x.py"), facts(THIRD)).diagnostics
 
 
 def test_why_holds_the_chain_the_guards_and_the_assumption() -> None:
@@ -138,9 +139,9 @@ class ThirdLineOnly:
         return Position(3, statement.column, 3, statement.end_column) if span.line == 3 else None
 
 
-def test_a_place_that_is_not_confirmed_is_dropped() -> None:
-    (found,) = check(facts(THIRD, event(4, 25)), tools=Tools(anchors=ThirdLineOnly))
-    assert found.at == Position(3, 4, 3, 24)
+def test_a_place_that_is_not_confirmed_is_told_as_the_fast_reading_has_it() -> None:
+    found = check(facts(THIRD, event(4, 25)), tools=Tools(anchors=ThirdLineOnly))
+    assert [one.at for one in found] == [Position(3, 4, 3, 24), position_of(source().lines(), event(4, 25).span)]
 
 
 def test_a_fix_is_made_by_who_can_make_it() -> None:
@@ -166,14 +167,18 @@ def test_fingerprints_tell_twins_apart_and_survive_lines_above() -> None:
     assert [one.fingerprint for one in moved] == [first.fingerprint, second.fingerprint]
 
 
-def test_a_rule_that_raises_is_a_typed_error_of_one_line() -> None:
+def test_a_rule_that_raises_is_told_in_one_line_and_the_others_go_on() -> None:
     def broken(facts: Facts) -> Iterator[Finding]:
         raise KeyError("two\nlines")
         yield
 
-    with pytest.raises(RuleError, match="rule XLA101 failed: KeyError") as caught:
-        check(facts(THIRD), with_check(READ.rule, broken))
-    assert "\n" not in str(caught.value)
+    rules = (with_check(msgspec.structs.replace(READ.rule, code="XLA100"), broken), READ)
+    judged = check_file(source(), facts(THIRD), configuration(), rules)
+    assert [one.code for one in judged.diagnostics] == ["XLA101"]
+    (skipped,) = judged.skipped
+    assert skipped.reason.startswith("rule XLA100 failed: KeyError: ")
+    assert "\n" not in skipped.reason
+    assert skipped.internal
 
 
 def test_a_judge_can_be_sent_to_another_process() -> None:
@@ -183,6 +188,4 @@ def test_a_judge_can_be_sent_to_another_process() -> None:
     judge = Judge(configuration(per_file_ignores={"a": ["ALL"]}), rules)
     judge.check(source(), facts(THIRD))
     again = pickle.loads(pickle.dumps(judge))
-    assert [one.code for one in again.check(source(), facts(THIRD))] == [
-        one.code for one in judge.check(source(), facts(THIRD))
-    ]
+    assert again.check(source(), facts(THIRD)) == judge.check(source(), facts(THIRD))

@@ -20,7 +20,7 @@ def check(text: str, **table: object) -> list[Diagnostic]:
         for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1)
         if CALL in line
     ]
-    return check_file(Source("x.py", text, "utf-8"), facts(*events), configuration(**table), RULES)
+    return [*check_file(Source("x.py", text, "utf-8"), facts(*events), configuration(**table), RULES).diagnostics]
 
 
 def silenced(text: str) -> bool:

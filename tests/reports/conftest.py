@@ -148,7 +148,10 @@ def context() -> ReportContext:
 def report() -> Report:
     return Report(
         diagnostics=(GROWING, BOOLEAN_INDEX, SCALAR_READ, PRINTED),
-        skipped=(Skipped("src/old.py", "syntax error on line 3: invalid syntax"),),
+        skipped=(
+            Skipped("src/deep.py", "nested too deeply", 7, "Net.forward", True),
+            Skipped("src/old.py", "syntax error on line 3: invalid syntax"),
+        ),
         files=12,
         seconds=0.25,
     )

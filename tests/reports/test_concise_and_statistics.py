@@ -32,7 +32,7 @@ def test_statistics_stand_in_place_of_the_findings(format: str, report: Report, 
         "2  XLA101  scalar-read-in-step  in 1 file\n"
         "1  XLA302  boolean-index        in 1 file\n"
         "1  XLA309  growing-tensor       in 1 file\n"
-        "Found 1 error, 2 warnings and 1 note in 2 files (12 files checked, 1 skipped).\n"
+        "Found 1 error, 2 warnings and 1 note in 2 files (12 files checked, 1 skipped, 1 part of files not linted).\n"
     )
 
 

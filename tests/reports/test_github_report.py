@@ -12,12 +12,20 @@ Make = Callable[..., tuple[Report, ReportContext]]
 
 def test_one_command_per_finding(report: Report, context: ReportContext) -> None:
     lines = render(report, "github", context=context).splitlines()
-    assert [line.partition(" ")[0] for line in lines] == ["::notice", "::error", "::warning"]
+    assert [line.partition(" ")[0] for line in lines] == ["::notice", "::error", "::warning", "::warning", "::warning"]
     assert lines[2] == (
         "::warning file=src/train.py,line=12,col=18,endLine=12,endColumn=29,title=xlalint (XLA101 scalar-read-in-step)"
         "::src/train.py:12:18: XLA101 `loss.item()` makes the host wait for the device in every step of the loop "
         "over `loader`%0Ahelp: keep it on the device, and read it every few steps after the boundary"
     )
+
+
+def test_what_was_not_linted_is_an_annotation(report: Report, context: ReportContext) -> None:
+    assert render(report, "github", context=context).splitlines()[3:] == [
+        "::warning file=src/deep.py,line=7,title=xlalint (not linted)"
+        "::src/deep.py:7: in Net.forward: nested too deeply",
+        "::warning file=src/old.py,title=xlalint (not linted)::src/old.py: syntax error on line 3: invalid syntax",
+    ]
 
 
 def test_a_percent_sign_is_escaped(report: Report, context: ReportContext) -> None:

@@ -68,7 +68,11 @@ def test_what_stands_around_the_findings(document: Any) -> None:
     assert list(document) == ["schema_version", "tool", "findings", "skipped", "summary"]
     assert document["schema_version"] == 1
     assert document["tool"] == {"name": "xlalint", "version": "0.1.0"}
-    assert document["skipped"] == [{"path": "src/old.py", "reason": "syntax error on line 3: invalid syntax"}]
+    part = {"line": 7, "function": "Net.forward"}
+    assert document["skipped"] == [
+        {"path": "src/deep.py", "reason": "nested too deeply", "internal": True, **part},
+        {"path": "src/old.py", "reason": "syntax error on line 3: invalid syntax", "internal": False},
+    ]
     assert document["summary"] == {
         "files": 12,
         "findings": 3,

@@ -213,10 +213,20 @@ def test_skipped_and_missing_files_are_told(report: Report, context: ReportConte
     assert invocation["executionSuccessful"] is False
     notes = invocation["toolExecutionNotifications"]
     assert [(note["level"], note["message"]["text"]) for note in notes] == [
-        ("warning", "src/old.py was skipped: syntax error on line 3: invalid syntax"),
+        ("error", "src/deep.py:7: in Net.forward was not linted: nested too deeply"),
+        ("warning", "src/old.py was not linted: syntax error on line 3: invalid syntax"),
         ("error", "nowhere does not exist"),
     ]
-    assert notes[0]["locations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "src/old.py"}
+    part, whole = (note["locations"][0]["physicalLocation"] for note in notes[:2])
+    assert part == {"artifactLocation": {"uri": "src/deep.py"}, "region": {"startLine": 7}}
+    assert whole == {"artifactLocation": {"uri": "src/old.py"}}
+
+
+def test_a_run_in_which_the_linter_failed_was_no_success(report: Report, context: ReportContext) -> None:
+    for skipped, success in ((report.skipped, False), (report.skipped[1:], True)):
+        made = msgspec.structs.replace(report, skipped=skipped)
+        (invocation,) = json.loads(render(made, "sarif", context=context))["runs"][0]["invocations"]
+        assert invocation["executionSuccessful"] is success
 
 
 def test_fingerprints_are_githubs_and_our_own(report: Report, results: dict[str, Any]) -> None:

@@ -44,7 +44,7 @@ warning: XLA101 scalar-read-in-step: `loss.item()` makes the host wait for the d
    = help: keep it on the device, and read it every few steps after the boundary
    = suggestion: add up on the device (unsafe: it may change what the program does)
 
-Found 1 error, 1 warning and 1 note in 2 files (12 files checked, 1 skipped).
+Found 1 error, 1 warning and 1 note in 2 files (12 files checked, 1 skipped, 1 part of files not linted).
 """  # noqa: E501
     )
 

@@ -15,7 +15,7 @@ from xlalint.cli.options import configurations, settings_options
 
 if TYPE_CHECKING:
     from xlalint.findings.configuration import Configurations
-    from xlalint.findings.model import Report
+    from xlalint.findings.model import Diagnostic, Report
     from xlalint.linting import Stdin
 
 _FORMATS = ("text", "concise", "json", "sarif", "github")
@@ -147,7 +147,7 @@ def complain_of(report: Report, stdin: Stdin | None, output: Output, named: list
         # A path that is there and can't be reached brings its reason in brackets.
         complain("error", path if path.endswith(")") else f"{path}: no such file or folder")
     for skipped in report.skipped:
-        complain("warning", f"{skipped.path}: {skipped.reason}")
+        complain("warning", f"{skipped.place}: {skipped.reason}")
     if not (report.files or report.skipped or report.named_missing or stdin or output.quiet):
         complain("warning", f"no Python files found in {', '.join(f'`{path}`' for path in named)}")
     if output.verbose:
@@ -155,22 +155,25 @@ def complain_of(report: Report, stdin: Stdin | None, output: Output, named: list
 
 
 def exit_code(report: Report, configured: Configurations, output: Output) -> int:
-    """0, 1 or 2. That something could not be done weighs more than that something was found."""
-    from xlalint.findings.model import Severity, Verdict
-
+    """0, 1 or 2, by the table in ``docs/configuration.md``."""
     if report.named_missing:
         return FAILED
     if report.skipped and (output.strict or not report.files):
         return FAILED
-    for found in report.diagnostics:
-        if found.suppressed is not None and not output.ignore_suppressions:
-            continue
-        least = configured.of_file(found.path).settings.fail_on
-        if found.evidence is not None and found.evidence.verdict is Verdict.REFUTED:
-            continue
-        if found.severity >= Severity[least.upper()]:
-            return 0 if output.exit_zero else 1
-    return 0
+    if not output.exit_zero and any(_counts(found, configured, output) for found in report.diagnostics):
+        return 1
+    return FAILED if any(skipped.internal for skipped in report.skipped) else 0
+
+
+def _counts(found: Diagnostic, configured: Configurations, output: Output) -> bool:
+    """Whether a finding is one to fail for."""
+    from xlalint.findings.model import Severity, Verdict
+
+    if found.suppressed is not None and not output.ignore_suppressions:
+        return False
+    if found.evidence is not None and found.evidence.verdict is Verdict.REFUTED:
+        return False
+    return found.severity >= Severity[configured.of_file(found.path).settings.fail_on.upper()]
 
 
 def _show_settings(configured: Configurations, path: str, stdin_filename: str | None) -> int:

@@ -124,8 +124,7 @@ def _found(
     source: Source, line: int, beside: Sequence[Source], *configurations: Configurations
 ) -> Iterator[list[Diagnostic]]:
     """The findings of the line, under each of the configurations."""
-    from xlalint.findings.model import Skipped
     from xlalint.linting import lint_one
 
-    for found in lint_one(source, beside, *configurations):
-        yield [] if isinstance(found, Skipped) else [one for one in found if one.at.line <= line <= one.at.end_line]
+    for judged in lint_one(source, beside, *configurations):
+        yield [one for one in judged.diagnostics if one.at.line <= line <= one.at.end_line]

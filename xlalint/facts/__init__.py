@@ -6,18 +6,20 @@
 - Python: ``expressions``, ``operators``, ``conditions``, ``narrowing``, ``subscripts``, ``statements``, ``targets``,
   ``loops``, ``counters``, ``names``, ``mentions``, ``objects``, ``construction``, ``containers``, ``calls``,
   ``builtin_calls``.
-- Parameters: ``parameters`` (by call, by signature, by use), ``annotations``, ``promises`` (of frameworks), ``differentiated`` (losses), ``given``
-  (whether any of them is data, and which that need not be given are).
+- Parameters: ``parameters`` (by call, by signature, by use), ``annotations``, ``promises`` (of frameworks),
+  ``differentiated`` (losses), ``given`` (whether any of them is data, and which that need not be given are).
 - torch: ``torch_calls``, ``torch_factories``, ``torch_methods``, ``torch_modules``, ``shapes``, ``numbers``,
   ``costs``, ``restrictions``, ``vocabulary``.
 - Programs that train: ``training``, ``optimizer_states``, ``uploads``, ``devices``, ``residence``, ``round_trips``,
   ``timers``, ``warm_up``, ``profiling``, ``process_environment``, ``textual``, ``compiled``; what varies:
-  ``bucketing``, ``lengths``, ``rounding``, ``carried``, ``kept_outputs``, ``growing_modules``, ``varying_structure``, ``modes``.
-- Tests: ``pace`` (``step % k`` and the like), ``settling`` (what runs until it has run), ``seldom``, ``versions`` (of torch), ``failing`` (calls that raise).
+  ``bucketing``, ``lengths``, ``rounding``, ``carried``, ``kept_outputs``, ``growing_modules``, ``varying_structure``,
+  ``modes``.
+- Tests: ``pace`` (``step % k`` and the like), ``settling`` (what runs until it has run), ``seldom``, ``versions`` (of
+  torch), ``failing`` (calls that raise).
 - Frameworks and packages: ``libraries``, ``package_calls``, ``library_costs``, ``made_models``, ``drivers``,
   ``engines``, ``engine_metrics``, ``called_back``, ``bar_logging``, ``metrics``, ``diffusion``.
 - Calls out of the program: ``following``, ``summaries`` (what is asked of whoever follows them).
-- The whole: ``evaluation`` (one process), ``processes``, ``lending``, ``waiting``, ``analysis``, ``regions``,
-  ``step_loops``, ``entries``, ``heat``, ``steps``, ``reach``, ``placing`` (facts as rules see them: ``events``),
-  ``explain``, ``watching``, ``sights``, ``assumptions``.
+- The whole: ``workspace`` (the files of a run), ``evaluation`` (one process), ``failures``, ``processes``, ``lending``,
+  ``waiting``, ``analysis``, ``regions``, ``step_loops``, ``entries``, ``heat``, ``steps``, ``reach``, ``placing`` (facts
+  as rules see them: ``events``), ``explain``, ``watching``, ``sights``, ``assumptions``.
 """

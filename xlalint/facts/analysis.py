@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Protocol, TypeVar
 
 from xlalint.facts.assumptions import Assumptions
-from xlalint.facts.evaluation import Evaluated, Index, Part, absolute, merge, without_collector
-from xlalint.facts.events import Facts
+from xlalint.facts.evaluation import Evaluated, Index, Part, merge, without_collector
+from xlalint.facts.events import Event, Facts
+from xlalint.facts.failures import Analysed, Failure, reason_of
 from xlalint.facts.heat import HeatMap
 from xlalint.facts.placing import Placing
 from xlalint.facts.reach import files_with_xla
+from xlalint.facts.workspace import Workspace, absolute
+from xlalint.program import ir
 from xlalint.sources.source import Source
 
 T = TypeVar("T")
-Finish = Callable[[Source, "Facts | str"], T]
+Finish = Callable[[Source, Analysed], T]
 AssumptionsOf = Callable[[str], Assumptions]
+NO_FILES: Mapping[str, str] = MappingProxyType({})
 SMALL = 400_000
 """Bytes of source below which a second process costs more than it brings."""
 
@@ -31,22 +36,40 @@ class Run(Protocol):
 class Whole:
     """What all processes found, together: enough to place the events of any file."""
 
-    def __init__(self, by_path: dict[str, Source], indexes: Sequence[Index], parts: Iterable[list[Evaluated]]) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        indexes: Sequence[Index],
+        parts: Iterable[list[Evaluated]],
+        failures: Iterable[Failure],
+    ) -> None:
         functions = merge(parts)
         self.heat = HeatMap([one.facts for one in functions.values()])
-        self.xla = files_with_xla(indexes, by_path)
-        self.names = {path: source.path for path, source in by_path.items()}
-        self.failed = {path: reason for index in indexes for path, reason in index.failed.items()}
+        self.xla = files_with_xla(indexes, workspace.sources)
+        self.names = {**workspace.beside, **{path: source.path for path, source in workspace.sources.items()}}
+        self.failures: dict[str, list[Failure]] = {}
+        for failure in sorted(set(failures)):
+            self.failures.setdefault(failure.path, []).append(failure)
         self.functions: dict[str, list[Evaluated]] = {}
         for key, one in functions.items():
             self.functions.setdefault(key[0], []).append(one)
+        handed = [path for path in workspace.beside if any(one.events for one in self.functions.get(path, ()))]
+        self.reported = (*workspace.sources, *handed)
+        """The files of which something is told: those of the run, and those beside them that are handed tensors."""
 
-    def facts(self, source: Source, assumptions: Assumptions) -> Facts | str:
-        """The facts of one file, or why there are none."""
+    def analysed(self, source: Source, assumptions: Assumptions) -> Analysed:
+        """The facts of one file, and what there are none of."""
         path = absolute(source.path)
-        if path in self.failed and path not in self.functions:
-            return self.failed[path]
-        return Facts(source.path, self.placing(source, assumptions).events(self.functions.get(path, [])))
+        failures = [*self.failures.get(path, ())]
+        placing = self.placing(source, assumptions)
+        events: list[Event] = []
+        for one in self.functions.get(path, ()):
+            try:
+                events.extend(placing.events([one]))
+            except Exception as error:  # a bug of ours must not cost the user the other functions
+                line, name = ir.unpack(one.facts.key[2])[0], one.facts.key[1]
+                failures.append(Failure(path, line, name, reason_of(error), True))
+        return Analysed(Facts(source.path, events), tuple(failures))
 
     def placing(self, source: Source, assumptions: Assumptions) -> Placing:
         in_reach = absolute(source.path) in self.xla
@@ -54,33 +77,46 @@ class Whole:
         return Placing(source, self.heat, self.names, uses_xla, in_reach)
 
 
-def analyse(
-    sources: Sequence[Source], assumptions: AssumptionsOf, options: Run
-) -> Iterator[tuple[Source, Facts | str]]:
-    """The facts of each source, or why there are none, in the order of ``sources``."""
-    return analyse_each(sources, assumptions, options, lambda source, facts: (source, facts))
+def analyse(sources: Sequence[Source], assumptions: AssumptionsOf, options: Run) -> Iterator[tuple[Source, Analysed]]:
+    """The facts of each source, in the order of ``sources``."""
+    return analyse_each(sources, assumptions, options, lambda source, analysed: (source, analysed))
 
 
-def analyse_each(sources: Sequence[Source], assumptions: AssumptionsOf, options: Run, finish: Finish[T]) -> Iterator[T]:
-    """``finish`` of each source and its facts, in the order of ``sources``, each in the process that read the file."""
-    by_path = {absolute(source.path): source for source in sources}
-    hints = merged_assumptions(by_path, assumptions)
-    count = process_count(by_path, options.jobs)
+def analyse_each(
+    sources: Sequence[Source],
+    assumptions: AssumptionsOf,
+    options: Run,
+    finish: Finish[T],
+    beside: Mapping[str, str] = NO_FILES,
+) -> Iterator[T]:
+    """``finish`` of each source and its facts, in the order of ``sources``, each in the process that read the file;
+    then of those files ``beside`` them that they hand tensors."""
+    workspace = workspace_of(sources, assumptions, beside)
+    count = process_count(workspace.sources, options.jobs)
+
+    def finish_one(whole: Whole, source: Source) -> T:
+        return finish(source, whole.analysed(source, assumptions(source.path)))
+
     if count > 1:
         from xlalint.facts.processes import Team, can_fork
 
         if can_fork():
-            team = Team(by_path, shares(by_path, count), hints)
-            finished = team.run(lambda whole, source: finish(source, whole.facts(source, assumptions(source.path))))
-            yield from (finished[absolute(source.path)] for source in sources)
+            yield from Team(workspace, shares(workspace.sources, count)).run(finish_one)
             return
     without_collector()
-    part = Part(by_path, by_path, hints)
+    part = Part(workspace, workspace.sources)
     index = part.lower()
     found = part.evaluate(index.called)
-    whole = Whole(by_path, [Index(index.called, dict(part.failed), index.imports, index.xla)], [found])
-    for source in sources:
-        yield finish(source, whole.facts(source, assumptions(source.path)))
+    whole = Whole(workspace, [index], [found], part.failures)
+    for path in whole.reported:
+        yield finish_one(whole, workspace.source(path))
+
+
+def workspace_of(
+    sources: Iterable[Source], assumptions: AssumptionsOf, beside: Mapping[str, str] = NO_FILES
+) -> Workspace:
+    by_path = {absolute(source.path): source for source in sources}
+    return Workspace(by_path, merged_assumptions(by_path, assumptions), dict(beside))
 
 
 def merged_assumptions(by_path: dict[str, Source], assumptions: AssumptionsOf) -> Assumptions:

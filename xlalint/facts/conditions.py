@@ -71,9 +71,9 @@ def stand_behind(frame: Frame, test: ir.Expr, outcome: bool) -> None:
 
 def stand_where_given(frame: Frame, test: ir.Expr, outcome: bool) -> None:
     """What comes runs as often as the calls that give a parameter, where this outcome of a test finds it given."""
-    bit = found_given(frame, test, outcome)
-    if bit:
-        frame.region = frame.inside("given", span_of(test), str(bit)).key
+    position = found_given(frame, test, outcome)
+    if position is not None:
+        frame.region = frame.inside("given", span_of(test), str(position)).key
 
 
 def evaluate_boolean(frame: Frame, node: ir.Boolean) -> d.Value:

@@ -7,6 +7,7 @@ asked before, and files may be analysed in any order and in any number of proces
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -42,6 +43,11 @@ SHORT = 6
 """Statements of a function that is still evaluated at the end of the budget of calls. Longer ones were a tenth of the
 time and told nothing that the truth could confirm, but for the layers of a model."""
 ATTRIBUTE_DEPTH = 2
+MOST_WORK = 400_000
+"""Statements, evaluated as often as it takes, that the analysis of one file may cost: some five seconds. Of torch,
+torchvision, torchmetrics and transformers the largest file costs a twentieth of it."""
+MOST_SECONDS = 20.0
+"""The same in time, for what statements alone don't tell: the largest of those files takes half a second."""
 COST_BOUND = 6000
 """Evaluations that one query may cause before its further calls are answered by annotations."""
 
@@ -59,6 +65,9 @@ class Engine(Classes, Attributes):
         self.watched: Frame | None = None
         self.reveal: Reveal | None = None
         self.cost_bound = COST_BOUND
+        self.work = 0
+        """Statements that were evaluated for the file at hand."""
+        self.deadline = time.monotonic() + MOST_SECONDS
         self.keeps_fields = False
         """Whether modules are known by how they were made, and not by their classes alone."""
         self.promised: dict[ir.Parameter, d.Value] = {}
@@ -87,7 +96,16 @@ class Engine(Classes, Attributes):
         """Who follows a file's calls into installed packages."""
         return self.assumptions.follower_by_file.get(path, self.assumptions.follower)
 
-    # Functions
+    # Files and functions
+
+    def begin_file(self) -> None:
+        """What comes is done for another file, which may cost as much as the last."""
+        self.work = 0
+        self.deadline = time.monotonic() + MOST_SECONDS
+
+    @property
+    def is_spent(self) -> bool:
+        return self.work > MOST_WORK or time.monotonic() > self.deadline
 
     def analyse(self, function: ir.FunctionIR) -> None:
         """Evaluate a function for its own sake, and the functions that it defines and hands on."""

@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
 from collections.abc import Callable, Iterable
 from functools import partial
+from pathlib import Path
 
 import msgspec
 
-from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.compiled import is_turned_off
 from xlalint.facts.engine import Engine, is_without_grad
+from xlalint.facts.failures import Failure, reason_of
 from xlalint.facts.lending import pack, unpack
 from xlalint.facts.objects import decorator_names
 from xlalint.facts.reach import reaches_xla
 from xlalint.facts.record import FunctionKey, RawEvent, Record, function_key
 from xlalint.facts.regions import FunctionFacts
 from xlalint.facts.vocabulary import is_module_base
+from xlalint.facts.workspace import MAX_IMPORTED, Workspace
 from xlalint.program import ir
 from xlalint.program.link import Program, dotted_name, source_root
 from xlalint.program.lower import lower
 from xlalint.program.syntax import Unparsable
+from xlalint.sources.read import read
 from xlalint.sources.screen import imports_torch
-from xlalint.sources.source import Source
+from xlalint.sources.source import Source, Unreadable
 
 RECURSION_LIMIT = 12_000
-MAX_IMPORTED = 2
-"""Megabytes of a file that is read only because a linted one imports it."""
-
-
 COSTLY_NAMES = frozenset(
     {"item", "cpu", "cuda", "tolist", "backward", "zero_grad", "mark_step", "breakpoint", "set_trace", "pad_sequence"}
 )
@@ -45,7 +43,6 @@ class Index(msgspec.Struct, frozen=True):
     """What a process tells the others of the files that it lowered."""
 
     called: frozenset[str]
-    failed: dict[str, str]
     imports: dict[str, tuple[str, ...]]
     """File → dotted names that it imports."""
     xla: dict[str, bool] = {}
@@ -59,17 +56,25 @@ class Evaluated(msgspec.Struct, frozen=True, array_like=True):
     events: tuple[RawEvent, ...]
 
 
-class Part:
-    """The files of one process. ``sources`` by absolute path, ``own`` those that it answers for."""
+def nowhere(_: str) -> None:
+    """For who needs not know where a process is."""
 
-    def __init__(self, sources: dict[str, Source], own: Iterable[str], assumptions: Assumptions) -> None:
-        self.sources = sources
+
+class Part:
+    """The files of one process: ``own`` are those that it answers for, ``left_out`` those that nobody may read."""
+
+    def __init__(self, workspace: Workspace, own: Iterable[str], left_out: frozenset[str] = frozenset()) -> None:
+        self.workspace = workspace
+        self.sources = workspace.sources
         self.own = sorted(own)
-        self.assumptions = assumptions
+        self.left_out = left_out
+        self.assumptions = workspace.assumptions
+        self.begin: Callable[[str], None] = nowhere
+        """Told each file that the process comes to."""
         self.modules: dict[str, ir.ModuleIR | None] = {}
         self.borrowed: dict[str, bytes] = {}
         """Files that another process has lowered, packed."""
-        self.failed: dict[str, str] = {}
+        self.failures: dict[Failure, None] = {}
         sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION_LIMIT))
 
     def lower(self) -> Index:
@@ -77,6 +82,7 @@ class Part:
         imports: dict[str, tuple[str, ...]] = {}
         xla: dict[str, bool] = {}
         for path in self.own:
+            self.begin(path)
             module = self.lowered(path)
             if module is not None:
                 for function in module.everything:
@@ -85,7 +91,7 @@ class Part:
                 reaches = reaches_xla(module)
                 if reaches is not None:
                     xla[path] = reaches
-        return Index(frozenset(called), dict(self.failed), imports, xla)
+        return Index(frozenset(called), imports, xla)
 
     def lowered(self, path: str) -> ir.ModuleIR | None:
         if path not in self.modules:
@@ -100,6 +106,8 @@ class Part:
 
     def load(self, path: str) -> ir.ModuleIR | None:
         borrowed = self.borrowed.pop(path, None)
+        if path in self.left_out:
+            return None
         if borrowed is not None:
             return unpack(borrowed)
         source = self.sources.get(path)
@@ -111,14 +119,18 @@ class Part:
         try:
             return lower(Source(path, source.text, source.encoding), name, package)
         except Unparsable as error:
-            self.failed[path] = str(error)
+            self.fail(Failure(path, 0, "", str(error), False))
+        except Exception as error:  # a bug of ours must not cost the user the other files
+            self.fail(Failure(path, 0, "", reason_of(error), True))
         return None
+
+    def fail(self, failure: Failure) -> None:
+        self.failures[failure] = None
 
     def engine(self, called: frozenset[str]) -> Engine:
         """An engine for these files; ``called`` holds the last names of all that the linted files call."""
-        roots = {source_root(path) for path in self.sources}
-        packages = frozenset(top_level(path) for path in self.sources)
-        return Engine(Program(self.lowered, roots, called, packages), self.assumptions)
+        program = Program(self.lowered, self.workspace.roots(), called, self.workspace.packages())
+        return Engine(program, self.assumptions)
 
     def evaluate(self, called: frozenset[str], paths: Iterable[str] | None = None) -> list[Evaluated]:
         """All functions of the part's own files, or of other linted ones, and whatever they called."""
@@ -126,17 +138,32 @@ class Part:
 
     def evaluate_with(self, engine: Engine, paths: Iterable[str]) -> list[Evaluated]:
         for path in paths:
+            self.begin(path)
             module = self.lowered(path)
             if module is None or not (engine.reveal or self.can_cost(path, module)):
                 continue
-            for function in module.everything:
-                self.analyse(partial(engine.analyse, function), function.qualname, path)
-            for cls in module.classes.values():
-                self.analyse(partial(engine.analyse_inherited, cls), cls.name, path)
+            self.evaluate_file(engine, module)
         for follower in {self.assumptions.follower, *self.assumptions.follower_by_file.values()}:
             if follower is not None:
                 follower.close()
-        return [evaluated(engine.program, function, record) for function, record in engine.records.items()]
+        return self.evaluated(engine)
+
+    def evaluate_file(self, engine: Engine, module: ir.ModuleIR) -> None:
+        engine.begin_file()
+        for function in module.everything:
+            self.attempt(partial(engine.analyse, function), module.path, function.at, function.qualname)
+            if engine.is_spent:
+                return
+        for cls in module.classes.values():
+            self.attempt(partial(engine.analyse_inherited, cls), module.path, cls.at, cls.name)
+
+    def evaluated(self, engine: Engine) -> list[Evaluated]:
+        """The records of all functions that were evaluated."""
+        found: list[Evaluated] = []
+        for function, record in engine.records.items():
+            take = partial(lambda f, r: found.append(evaluated(engine.program, f, r)), function, record)
+            self.attempt(take, function.module, function.at, function.qualname)
+        return found
 
     def can_cost(self, path: str, module: ir.ModuleIR) -> bool:
         """Whether reading a file for its own sake may find something. One that imports nothing which hands tensors on,
@@ -145,29 +172,20 @@ class Part:
             return True
         return any(not function.called.isdisjoint(COSTLY_NAMES) for function in module.everything)
 
-    def analyse(self, analyse: Callable[[], None], name: str, path: str) -> None:
+    def attempt(self, act: Callable[[], None], path: str, at: int, name: str) -> None:
+        """What fails costs the function that it was done for, is told, and costs no other."""
         try:
-            analyse()
-        except RecursionError:
-            self.failed.setdefault(path, f"nested too deeply in {name}")
-        except Exception as error:  # a bug of ours must not cost the user the other files
-            if os.environ.get("XLALINT_TRACEBACK"):
-                raise
-            self.failed.setdefault(path, f"internal error in {name}: {type(error).__name__}: {error}")
+            act()
+        except Exception as error:
+            self.fail_in((path, name, at), error)
 
-
-def top_level(path: str) -> str:
-    """The name by which a file's top-level package or module is imported."""
-    return dotted_name(path, source_root(path))[0].split(".", 1)[0]
+    def fail_in(self, function: FunctionKey, error: Exception) -> None:
+        path, name, at = function
+        self.fail(Failure(path, ir.unpack(at)[0], name, reason_of(error), True))
 
 
 def imported_source(path: str) -> Source | None:
     """A file outside the input that an import leads to; None where it can't be read."""
-    from pathlib import Path
-
-    from xlalint.sources.read import read
-    from xlalint.sources.source import Unreadable
-
     try:
         return read(Path(path), path, MAX_IMPORTED)
     except Unreadable:
@@ -248,7 +266,3 @@ def slot(event: RawEvent) -> str:
 def without_collector() -> None:
     """Trees are dropped file by file; the collector would only walk what is kept."""
     gc.disable()
-
-
-def absolute(path: str) -> str:
-    return os.path.abspath(path)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xlalint.facts import domain as d
-from xlalint.facts.analysis import AssumptionsOf, Whole, merged_assumptions
-from xlalint.facts.evaluation import Evaluated, Part, absolute
+from xlalint.facts.analysis import AssumptionsOf, Whole, workspace_of
+from xlalint.facts.evaluation import Evaluated, Part
 from xlalint.facts.events import Certainty, Effect, Event, Heat, Place
+from xlalint.facts.failures import Failure
 from xlalint.facts.heat import Pace
 from xlalint.facts.placing import Placing
 from xlalint.facts.printing import show
 from xlalint.facts.record import FunctionKey, RawEvent, RegionKey
 from xlalint.facts.regions import FunctionFacts, regions_around
 from xlalint.facts.watching import Watch
+from xlalint.facts.workspace import absolute
 from xlalint.program import ir
 from xlalint.sources.source import Source
 
@@ -45,42 +47,52 @@ def explain(source: Source, line: int, assumptions: AssumptionsOf, beside: Seque
     Raises ``Unexplained`` for a file that can't be parsed.
     """
     path = absolute(source.path)
-    by_path = {absolute(one.path): one for one in (*beside, source)}
-    part = Part(by_path, by_path, merged_assumptions(by_path, assumptions))
+    workspace = workspace_of((*beside, source), assumptions)
+    part = Part(workspace, workspace.sources)
     index = part.lower()
     engine = part.engine(index.called)
     watch = Watch(path, line)
     watch.on(engine)
-    whole = Whole(by_path, [index], [part.evaluate_with(engine, part.own)])
-    if path in part.failed:
-        raise Unexplained(part.failed[path])
+    whole = Whole(workspace, [index], [part.evaluate_with(engine, part.own)], part.failures)
+    analysed = whole.analysed(source, assumptions(source.path))
+    if analysed.unread:
+        raise Unexplained(analysed.unread)
     placing = whole.placing(source, assumptions(source.path))
-    return "\n".join(Explanation(placing, whole.functions.get(path, []), watch).lines()) + "\n"
+    functions = whole.functions.get(path, [])
+    return "\n".join(Explanation(placing, functions, watch, analysed.failures).lines()) + "\n"
 
 
 class Explanation:
     """The text of one line's explanation, from what a run left."""
 
-    def __init__(self, placing: Placing, functions: list[Evaluated], watch: Watch) -> None:
+    def __init__(self, placing: Placing, functions: list[Evaluated], watch: Watch, failures: Sequence[Failure]) -> None:
         self.placing = placing
         self.heat = placing.heat
         self.functions = functions
         self.watch = watch
+        self.failures = failures
+        self.regions = sorted(place for place in watch.regions if place[0] in self.heat.functions)
+        """Where the line was evaluated; a function in which the analysis failed has left nothing."""
 
     def lines(self) -> Iterator[str]:
         source, line = self.placing.source, self.watch.line
         yield f"{source.path}:{line}: {source.lines()[line - 1].strip()}"
-        if not self.watch.regions:
+        yield from section("not linted", self.not_linted())
+        if not self.regions:
             yield from section("how often", ["never, as far as can be seen: no expression of this line is evaluated"])
         else:
             yield from section("how often", self.places())
             yield from section("values", self.values())
         yield from section("what happens", self.happenings())
 
+    def not_linted(self) -> Iterator[str]:
+        for one in self.failures:
+            yield f"{one.function} (line {one.line}): {one.reason}"
+
     # How often
 
     def places(self) -> Iterator[str]:
-        for key, region in sorted(self.watch.regions):
+        for key, region in self.regions:
             pace = self.heat.pace(key, region)
             yield f"{self.often(key, region, pace)} (in `{key[1]}`)"
             yield from (f"  {text}" for text in self.reasons(key, region, pace))

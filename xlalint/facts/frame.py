@@ -214,7 +214,7 @@ class Frame:
         """Whether a call was one of a model or of a function of the program."""
         return call.at in self.called_at
 
-    def edge(self, callee: FunctionKey, at: int, given: int = ANY_PARAMETER) -> None:
+    def edge(self, callee: FunctionKey, at: int, given: tuple[int, ...] = ANY_PARAMETER) -> None:
         if not at:
             return
         self.called_at.add(at)

@@ -29,22 +29,22 @@ def holds_none(value: d.Value) -> bool:
 
 @functools.cache
 def optional_parameters(function: ir.FunctionIR) -> tuple[tuple[str, int], ...]:
-    """The parameters that are ``None`` unless they are given, each with a bit of its own."""
+    """The parameters that are ``None`` unless they are given, each with its position."""
     return tuple(
-        (parameter.name, 1 << position)
+        (parameter.name, position)
         for position, parameter in enumerate(function.parameters)
         if type(parameter.default) is ir.Constant and parameter.default.value is None
     )
 
 
-def optional_given(function: ir.FunctionIR, environment: Environment) -> int:
-    """The bits of the optional parameters that a call gives, or may give."""
-    return sum(bit for name, bit in optional_parameters(function) if environment[name] is not d.NONE)
+def optional_given(function: ir.FunctionIR, environment: Environment) -> tuple[int, ...]:
+    """The positions of the optional parameters that a call gives, or may give."""
+    return tuple([position for name, position in optional_parameters(function) if environment[name] is not d.NONE])
 
 
-def found_given(frame: Frame, test: ir.Expr, outcome: bool) -> int:
-    """The bit of the optional parameter that a test with this outcome finds given by the call, or 0."""
+def found_given(frame: Frame, test: ir.Expr, outcome: bool) -> int | None:
+    """The position of the optional parameter that a test with this outcome finds given by the call."""
     asked = none_tested(test)
     if asked is None or asked[1] == outcome or frame.by_signature or asked[0] in frame.origins:
-        return 0
-    return next((bit for name, bit in optional_parameters(frame.function) if name == asked[0]), 0)
+        return None
+    return next((position for name, position in optional_parameters(frame.function) if name == asked[0]), None)

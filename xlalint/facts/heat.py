@@ -129,20 +129,20 @@ class HeatMap(StepLoops):
         """For each parameter of which a function asks whether it was given, the hottest call that gives it: not yet
         known. Who calls an entry of a framework is not in sight."""
         return {
-            (key, bit): Giving(COLD)
+            (key, position): Giving(COLD)
             for key, asked in self.asked.items()
             if not self.is_fixed(self.functions[key])
-            for bit in asked
-            if any(edge.given & bit for _, edge in self.callers.get(key, ()))
+            for position in asked
+            if any(edge.gives(position) for _, edge in self.callers.get(key, ()))
         }
 
     def gives(self, caller: FunctionKey, edge: CallEdge, pace: Pace) -> bool:
         """Whether a call gives its callee a parameter more often than was known."""
         grown = False
-        for bit in self.asked[edge.callee]:
-            known = self.giving.get((edge.callee, bit))
-            if edge.given & bit and known is not None and (known.via is None or hotter(pace, known.pace)):
-                self.giving[edge.callee, bit] = Giving(pace, (caller, edge))
+        for position in self.asked[edge.callee]:
+            known = self.giving.get((edge.callee, position))
+            if edge.gives(position) and known is not None and (known.via is None or hotter(pace, known.pace)):
+                self.giving[edge.callee, position] = Giving(pace, (caller, edge))
                 grown = True
         return grown
 
@@ -295,7 +295,7 @@ class HeatMap(StepLoops):
 
 
 def asked_parameters(function: FunctionFacts) -> frozenset[int]:
-    """The bits of the parameters of which a function asks whether they were given, and is told by some call."""
+    """The positions of the parameters of which a function asks whether they were given, and is told by some call."""
     return frozenset(int(region.over) for region in function.regions.values() if region.key[0] == "given")
 
 

@@ -6,7 +6,7 @@ never shows.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -21,7 +21,8 @@ FunctionKey: TypeAlias = tuple[str, str, int]
 """Path, qualified name and packed span of a function."""
 
 
-ANY_PARAMETER = -1
+ANY_PARAMETER: Final = (-1,)
+"""Given by a call of which nothing more is known: any parameter may be."""
 
 
 def function_key(function: ir.FunctionIR) -> FunctionKey:
@@ -34,7 +35,7 @@ class Region(msgspec.Struct, frozen=True, array_like=True, gc=False):
     ``kind``: "loop", "while", "amortised" (behind ``step % k == 0``), "rare" (first step, handlers), "evaluation"
     (under ``no_grad``), "closure" (a step closure), "given" (behind a test of whether a parameter was given, which the
     call decides). ``over`` says what a loop iterates: "loader", "counter", "tensor", "parameters" or ""; of "given",
-    the bit of the parameter. ``text`` is the packed span of the iterable or the test.
+    the position of the parameter. ``text`` is the packed span of the iterable or the test.
     """
 
     key: RegionKey
@@ -78,8 +79,12 @@ class CallEdge(msgspec.Struct, frozen=True, array_like=True, gc=False):
     at: int
     undecided: bool = False
     """It stands behind a test of which nothing is known."""
-    given: int = ANY_PARAMETER
-    """The parameters, a bit each, that this call may give something else than the ``None`` which is their default."""
+    given: tuple[int, ...] = ANY_PARAMETER
+    """The positions of the parameters that this call may give something else than the ``None`` which is their
+    default."""
+
+    def gives(self, position: int) -> bool:
+        return self.given == ANY_PARAMETER or position in self.given
 
 
 class Record:

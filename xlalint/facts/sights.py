@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from xlalint.facts import domain as d
-from xlalint.facts.analysis import AssumptionsOf, merged_assumptions
-from xlalint.facts.evaluation import Part, absolute
+from xlalint.facts.analysis import AssumptionsOf, workspace_of
+from xlalint.facts.evaluation import Part
 from xlalint.facts.events import Span
 from xlalint.facts.frame import Frame, span_of
 from xlalint.facts.watching import Watch
+from xlalint.facts.workspace import absolute
 from xlalint.program import ir
 from xlalint.program.link import GlobalName, Program
 from xlalint.sources.source import Source
@@ -56,11 +57,11 @@ class Sights(Watch):
 
 def sights(sources: Iterable[Source], assumptions: AssumptionsOf) -> Sights:
     """The values of ``sources``, evaluated together."""
-    by_path = {absolute(source.path): source for source in sources}
-    part = Part(by_path, by_path, merged_assumptions(by_path, assumptions))
+    workspace = workspace_of(sources, assumptions)
+    part = Part(workspace, workspace.sources)
     index = part.lower()
     engine = part.engine(index.called)
-    seen = Sights(by_path)
+    seen = Sights(workspace.sources)
     seen.on(engine)
     seen.program = engine.program
     part.evaluate_with(engine, part.own)

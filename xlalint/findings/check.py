@@ -9,7 +9,19 @@ import msgspec
 
 from xlalint.facts.events import Certainty, Event, Facts, Heat, Span, Step
 from xlalint.findings.fingerprint import fingerprints
-from xlalint.findings.model import Diagnostic, Edit, Finding, Fix, Mode, Position, Reason, Rule, Severity
+from xlalint.findings.model import (
+    Diagnostic,
+    Edit,
+    Finding,
+    Fix,
+    Judged,
+    Mode,
+    Position,
+    Reason,
+    Rule,
+    Severity,
+    Skipped,
+)
 from xlalint.findings.places import Anchors, Lines, position_of
 from xlalint.findings.registry import Loaded
 from xlalint.findings.selection import FileIgnores, counts_in, covers, is_selected, modes_of, severity_of
@@ -22,10 +34,6 @@ TextEdits = Callable[[Edit, Source, Span], "Fix | None"]
 """The text edits of a fix, given the span of the statement that it is made in; None if it can't be made there."""
 LinesOf = Callable[[str], "Lines | None"]
 """The lines of another file of the chain of reasons, by its path, for its columns."""
-
-
-class RuleError(Exception):
-    """A rule raised: a bug in the rule. One line."""
 
 
 class Tools(msgspec.Struct, frozen=True):
@@ -54,8 +62,8 @@ class Judge:
         # Patterns are compiled and can't be sent to another process.
         return (Judge, (self._configuration, self._rules))
 
-    def check(self, source: Source, facts: Facts, tools: Tools | None = None) -> list[Diagnostic]:
-        """All diagnostics of one file, suppressed ones marked. Raises ``RuleError``."""
+    def check(self, source: Source, facts: Facts, tools: Tools | None = None) -> Judged:
+        """All diagnostics of one file, suppressed ones marked, and the rules that failed."""
         ignored = self._ignores.of(source.path)
         draft = _Draft(source, tools or Tools())
         active = [one for one in self._active if not covers(ignored, one.rule)]
@@ -66,16 +74,16 @@ class Judge:
         if self._reports_unused and not covers(ignored, UNUSED):
             known = [one.rule for one in self._rules]
             found.extend(draft.unused_suppressions(known, [one.rule for one in active], self._level(UNUSED)))
-        return sorted(found, key=lambda one: (one.at, one.code))
+        found.sort(key=lambda one: (one.at, one.code))
+        return Judged(tuple(found), tuple(draft.failures))
 
     def _placed(self, active: Iterable[Loaded], facts: Facts, draft: _Draft) -> Iterator[_Placed]:
         for loaded in active:
-            for finding in _findings(loaded, facts):
+            for finding in draft.findings(loaded, facts):
                 if finding.rule.needs_xla and not finding.at.uses_xla:
                     continue
                 at = draft.position(finding.span or finding.at.span)
-                if at is not None:
-                    yield _Placed(finding, at, draft.statement_at(at.line))
+                yield _Placed(finding, at, draft.statement_at(at.line))
 
     def _diagnostic(self, placed: _Placed, name: str, draft: _Draft) -> Diagnostic:
         finding = placed.finding
@@ -116,8 +124,8 @@ class Judge:
 
 def check_file(
     source: Source, facts: Facts, configuration: Configuration, rules: Sequence[Loaded], tools: Tools | None = None
-) -> list[Diagnostic]:
-    """The diagnostics of one file; where there are many files, make one ``Judge`` for all. Raises ``RuleError``."""
+) -> Judged:
+    """The diagnostics of one file; where there are many files, make one ``Judge`` for all."""
     return Judge(configuration, rules).check(source, facts, tools)
 
 
@@ -136,6 +144,16 @@ class _Draft:
         self.source = source
         self._tools = tools
         self._used: set[Directive] = set()
+        self.failures: list[Skipped] = []
+
+    def findings(self, loaded: Loaded, facts: Facts) -> Iterator[Finding]:
+        """What a rule finds. A rule that raises is told, and the others go on."""
+        try:
+            yield from loaded.check(facts)
+        except Exception as error:
+            told = " ".join(str(error).split())
+            reason = f"rule {loaded.rule.code} failed: {type(error).__name__}: {told}"
+            self.failures.append(Skipped(self.source.path, reason, internal=True))
 
     @cached_property
     def _lines(self) -> list[str]:
@@ -153,10 +171,12 @@ class _Draft:
     def _anchors(self) -> Anchors | None:
         return self._tools.anchors(self.source, self._lines) if self._tools.anchors is not None else None
 
-    def position(self, span: Span) -> Position | None:
-        if self._anchors is None:
-            return position_of(self._lines, span)
-        return self._anchors.anchor(span, self._statement_span(span.line))
+    def position(self, span: Span) -> Position:
+        """The exact place where there is one; else where the fast reading has it, for no finding may get lost."""
+        exact = None
+        if self._anchors is not None:
+            exact = self._anchors.anchor(span, self._statement_span(span.line))
+        return position_of(self._lines, span) if exact is None else exact
 
     def statement_at(self, line: int) -> Statement:
         return self._layout.statement_at(line)
@@ -227,14 +247,6 @@ class _Draft:
             lines = self._tools.lines_of(step.path) if self._tools.lines_of is not None else None
         at = position_of(lines or (), step.span)
         return Reason(step.path, at.line, at.column, step.text)
-
-
-def _findings(loaded: Loaded, facts: Facts) -> Iterator[Finding]:
-    try:
-        yield from loaded.check(facts)
-    except Exception as error:
-        told = " ".join(str(error).split())
-        raise RuleError(f"rule {loaded.rule.code} failed: {type(error).__name__}: {told}") from error
 
 
 def _order(placed: _Placed) -> tuple[Position, int, str]:

@@ -236,8 +236,29 @@ class Diagnostic(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Skipped(msgspec.Struct, frozen=True):
+    """What was not linted: a file, or, where ``line`` is not 0, the part of it that begins there.
+
+    ``internal`` tells a bug of the linter, or a bound that it met, from a file that can't be read or parsed.
+    """
+
     path: str
     reason: str
+    line: int = 0
+    function: str = ""
+    internal: bool = False
+
+    @property
+    def place(self) -> str:
+        """The file, and the line and the function where it is not all of it."""
+        where = f"{self.path}:{self.line}" if self.line else self.path
+        return f"{where}: in {self.function}" if self.function else where
+
+
+class Judged(msgspec.Struct, frozen=True):
+    """What is said of one file."""
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
 
 
 class UsedProfile(msgspec.Struct, frozen=True):

@@ -21,7 +21,7 @@ class Anchors(Protocol):
     """The exact places of one file."""
 
     def anchor(self, span: Span, statement: Span) -> Position | None:
-        """Where ``span`` stands in ``statement``; None if there is no such node, and then the finding is dropped."""
+        """Where ``span`` stands in ``statement``; None if there is no such node."""
         ...
 
 

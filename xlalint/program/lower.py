@@ -8,7 +8,7 @@ from typing import Any
 
 from xlalint.program import ir
 from xlalint.program.definitions import Scopes
-from xlalint.program.syntax import OPERATORS, Unparsable, header, is_main_guard, last_parameter, parse, span
+from xlalint.program.syntax import OPERATORS, header, is_main_guard, last_parameter, parse, span
 from xlalint.sources.source import Source
 
 
@@ -22,12 +22,8 @@ def is_value(pattern: ast.pattern) -> bool:
 
 
 def lower(source: Source, module: str, package: str) -> ir.ModuleIR:
-    """Parse and lower one file. Raises ``Unparsable``."""
-    tree = parse(source.text)
-    try:
-        return Lowering(source.path, package).module(tree, source.path, module)
-    except RecursionError:
-        raise Unparsable("nested too deeply") from None
+    """Parse and lower one file. Raises ``Unparsable``, and ``RecursionError`` for what only Python can read."""
+    return Lowering(source.path, package).module(parse(source.text), source.path, module)
 
 
 class Lowering:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from xlalint.findings.model import Diagnostic, Report, Severity
+from xlalint.findings.model import Diagnostic, Report, Severity, Skipped
 from xlalint.reports import evidence
 from xlalint.reports.context import ReportContext, shown
 
@@ -12,7 +12,17 @@ _COMMANDS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severi
 
 
 def render(report: Report, context: ReportContext) -> str:
-    return "".join(f"{_command(diagnostic)}\n" for diagnostic in shown(report, context))
+    told = [*map(_command, shown(report, context)), *map(_skipped, report.skipped)]
+    return "".join(f"{line}\n" for line in told)
+
+
+def _skipped(skipped: Skipped) -> str:
+    """What was not linted stands beside the findings, or nobody who reads a pull request would know."""
+    line = f",line={skipped.line}" if skipped.line else ""
+    title = _property("xlalint (not linted)")
+    return (
+        f"::warning file={_property(skipped.path)}{line},title={title}::{_data(f'{skipped.place}: {skipped.reason}')}"
+    )
 
 
 def _command(diagnostic: Diagnostic) -> str:

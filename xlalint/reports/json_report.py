@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from xlalint.findings.model import Diagnostic, Fix, Mode, Position, Report, UsedProfile
+from xlalint.findings.model import Diagnostic, Fix, Mode, Position, Report, Skipped, UsedProfile
 from xlalint.reports import evidence
 from xlalint.reports.context import ReportContext, shown
 
@@ -22,11 +22,16 @@ def render(report: Report, context: ReportContext) -> str:
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "xlalint", "version": context.version},
         "findings": [_finding(diagnostic) for diagnostic in diagnostics],
-        "skipped": [{"path": skipped.path, "reason": skipped.reason} for skipped in report.skipped],
+        "skipped": [_skipped(skipped) for skipped in report.skipped],
         "summary": _summary(report, diagnostics),
         **({"profiles": [_profile(used) for used in report.profiles]} if report.profiles else {}),
     }
     return _text(document) + "\n"
+
+
+def _skipped(skipped: Skipped) -> dict[str, object]:
+    part = {"line": skipped.line, "function": skipped.function} if skipped.line else {}
+    return {"path": skipped.path, "reason": skipped.reason, "internal": skipped.internal, **part}
 
 
 def _text(document: dict[str, object]) -> str:

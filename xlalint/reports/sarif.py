@@ -17,7 +17,7 @@ import attr
 import msgspec
 import sarif_om as om  # type: ignore[import-untyped]
 
-from xlalint.findings.model import Diagnostic, Fix, Mode, Reason, Report, Safety, Severity, TextEdit
+from xlalint.findings.model import Diagnostic, Fix, Mode, Reason, Report, Safety, Severity, Skipped, TextEdit
 from xlalint.reports import evidence
 from xlalint.reports.context import ReportContext, RuleCard
 from xlalint.reports.line_hash import line_hashes
@@ -101,21 +101,23 @@ def _without_markup(page: str) -> str:
 
 def _invocation(report: Report, context: ReportContext) -> Any:
     """What could not be read or was not there is told here: it has no rule."""
-    skipped = [
-        om.Notification(
-            level="warning",
-            message=om.Message(text=f"{skipped.path} was skipped: {skipped.reason}"),
-            locations=[om.Location(physical_location=_artifact(skipped.path, context))],
-        )
-        for skipped in report.skipped
-    ]
+    skipped = [_notification(one, context) for one in report.skipped]
     missing = [
         om.Notification(level="error", message=om.Message(text=f"{path} does not exist"))
         for path in report.named_missing
     ]
     return om.Invocation(
-        execution_successful=not report.named_missing,
+        execution_successful=not report.named_missing and not any(one.internal for one in report.skipped),
         tool_execution_notifications=[*skipped, *missing],
+    )
+
+
+def _notification(skipped: Skipped, context: ReportContext) -> Any:
+    region = om.Region(start_line=skipped.line) if skipped.line else None
+    return om.Notification(
+        level="error" if skipped.internal else "warning",
+        message=om.Message(text=f"{skipped.place} was not linted: {skipped.reason}"),
+        locations=[om.Location(physical_location=_artifact(skipped.path, context, region))],
     )
 
 

@@ -10,16 +10,25 @@ from xlalint.findings.model import Diagnostic, Report, Severity, Verdict
 
 def summary_line(report: Report, diagnostics: Sequence[Diagnostic]) -> str:
     """What was found and in how many files, in one sentence."""
-    skipped = len(report.skipped)
+    skipped = _left_out(report)
     if not report.files:
-        return f"No files checked ({skipped} skipped)." if skipped else "No files checked."
-    aside = f", {skipped} skipped" if skipped else ""
+        return f"No files checked ({skipped})." if skipped else "No files checked."
+    aside = f", {skipped}" if skipped else ""
     checked = f"{plural(report.files, 'file')} checked"
     if not diagnostics:
-        return f"All clear: {checked}{aside}."
+        # What was not looked at is not clear.
+        return f"Found nothing in what was linted: {checked}{aside}." if skipped else f"All clear: {checked}."
     proved = _by_verdict(diagnostics)
     places = plural(len({diagnostic.path for diagnostic in diagnostics}), "file")
     return f"Found {_by_severity(diagnostics)} in {places} ({checked}{aside}){proved}."
+
+
+def _left_out(report: Report) -> str:
+    """How much was not linted; empty where all was."""
+    whole = sum(not one.line for one in report.skipped)
+    parts = len(report.skipped) - whole
+    told = [f"{whole} skipped" if whole else "", f"{plural(parts, 'part')} of files not linted" if parts else ""]
+    return ", ".join(filter(None, told))
 
 
 def profile_lines(report: Report) -> Iterator[str]:
