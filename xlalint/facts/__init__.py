@@ -20,6 +20,6 @@
   ``engines``, ``engine_metrics``, ``called_back``, ``bar_logging``, ``metrics``, ``diffusion``.
 - Calls out of the program: ``following``, ``summaries`` (what is asked of whoever follows them).
 - The whole: ``workspace`` (the files of a run), ``evaluation`` (one process), ``failures``, ``processes``, ``lending``,
-  ``waiting``, ``analysis``, ``regions``, ``step_loops``, ``entries``, ``heat``, ``steps``, ``reach``, ``placing`` (facts
-  as rules see them: ``events``), ``explain``, ``watching``, ``sights``, ``assumptions``.
+  ``waiting``, ``analysis``, ``regions``, ``step_loops``, ``entries``, ``heat``, ``steps``, ``reach``, ``placing``
+  (facts as rules see them: ``events``), ``explain``, ``watching``, ``sights``, ``assumptions``.
 """

@@ -21,6 +21,7 @@ from xlalint.facts.classes import Classes
 from xlalint.facts.compiled import note_decorated
 from xlalint.facts.entries import inherited_entries
 from xlalint.facts.expressions import EXPRESSIONS
+from xlalint.facts.failures import Failure
 from xlalint.facts.following import INSTALLED
 from xlalint.facts.frame import CLEAN, Depth, Environment, Frame, join_environments
 from xlalint.facts.given import is_given_no_data, optional_given
@@ -72,6 +73,8 @@ class Engine(Classes, Attributes):
         """Whether modules are known by how they were made, and not by their classes alone."""
         self.promised: dict[ir.Parameter, d.Value] = {}
         """What signatures tell of parameters."""
+        self.failures: dict[Failure, None] = {}
+        """Calls into packages of which nothing could be found out."""
         self._definitions: dict[tuple[str, bool], Environment] = {}
         self._answers = Memo()
         self._attributes: dict[tuple[ir.ClassIR, str], list[tuple[int, d.Value | None, Answer]]] = {}

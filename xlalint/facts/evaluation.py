@@ -159,6 +159,7 @@ class Part:
 
     def evaluated(self, engine: Engine) -> list[Evaluated]:
         """The records of all functions that were evaluated."""
+        self.failures.update(engine.failures)
         found: list[Evaluated] = []
         for function, record in engine.records.items():
             take = partial(lambda f, r: found.append(evaluated(engine.program, f, r)), function, record)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
+from xlalint.facts.failures import Failure
 from xlalint.facts.frame import Frame
 from xlalint.facts.library_costs import held_tensor
 from xlalint.facts.summaries import Called, Summary
@@ -74,9 +75,16 @@ def given_tensor(called: Called) -> d.Value | None:
     return None
 
 
+def call_failure(frame: Frame, summary: Summary, node: ir.Call) -> Failure:
+    line = ir.unpack(node.at)[0]
+    return Failure(frame.path, line, frame.function.qualname, f"in the package called here: {summary.failure}", True)
+
+
 def told(frame: Frame, summary: Summary, name: str, operand: d.Value, node: ir.Call) -> d.Value | None:
     """Note what a call costs; what it gives, where that is known."""
     frame.pending()
+    if summary.failure:
+        frame.engine.failures[call_failure(frame, summary, node)] = None
     for kind in summary.signs:
         frame.sign(kind, node.at)
     if "boundary" in summary.signs:

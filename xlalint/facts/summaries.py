@@ -20,11 +20,13 @@ class Cost(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """``signs`` are the kinds of evidence of a step that the call leaves, each once."""
+    """``signs`` are the kinds of evidence of a step that the call leaves, each once; ``failure`` says in one line why
+    nothing was found out, where the analysis failed."""
 
     value: d.Value
     cost: Cost | None
     signs: tuple[str, ...]
+    failure: str = ""
 
 
 class Called(msgspec.Struct, frozen=True):

@@ -6,8 +6,11 @@ import json
 import os
 from typing import Any
 
+import msgspec
+
 from xlalint.facts import domain as d
 from xlalint.facts.assumptions import Assumptions
+from xlalint.facts.failures import reason_of
 from xlalint.facts.summaries import Called, Summary
 from xlalint.installed.environment import cache_folder, folder_with, folders_of, version_of
 from xlalint.installed.package import NOTHING, Package
@@ -93,7 +96,9 @@ class Asked:
     def answer(self, asked: str) -> Summary | None:
         if self.store.has(asked):
             return self.store.get(asked)
-        return self.store.put(asked, self.found_out(asked))
+        found = self.found_out(asked)
+        # A failure is told in each run, until it is mended.
+        return found if found is not None and found.failure else self.store.put(asked, found)
 
     def found_out(self, asked: str) -> Summary | None:
         name, arguments, keywords, no_grad, made = json.loads(asked)
@@ -103,10 +108,8 @@ class Asked:
                 return self.package.of_call(name, called)
             owner, *making = json.loads(made)[:4]
             return self.package.of_method(owner, unpacked(*making), name, called)
-        except Exception:  # what can't be understood of a library must not cost the user their own file
-            if os.environ.get("XLALINT_TRACEBACK"):
-                raise
-            return NOTHING
+        except Exception as error:  # what can't be understood of a library must not cost the user their own file
+            return msgspec.structs.replace(NOTHING, failure=reason_of(error))
 
     def close(self) -> None:
         read = [os.path.relpath(path, self.package.folder) for path, one in self.package.files.items() if one]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from functools import cache
 from typing import Any
@@ -35,6 +36,8 @@ class Shelf(msgspec.Struct, array_like=True):
 
 MOST = 5_000
 """Answers that are kept of a package: the latest."""
+DIGEST = 16
+"""Bytes."""
 DECODER = msgspec.msgpack.Decoder(Shelf)
 ENCODER = msgspec.msgpack.Encoder()
 
@@ -55,8 +58,10 @@ class Store:
             return None
         try:
             with open(self.path, "rb") as file:
-                shelf = DECODER.decode(file.read())
-        except (OSError, msgspec.DecodeError):
+                shelf = opened(file.read())
+        except OSError:
+            return None
+        if shelf is None:
             return None
         current = shelf.linter == fingerprint() and all(
             stamp(os.path.join(self.folder, name)) == known for name, known in shelf.files.items()
@@ -101,10 +106,31 @@ class Store:
         try:
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
             with open(beside, "wb") as file:
-                file.write(ENCODER.encode(self.shelf))
+                file.write(sealed(self.shelf))
             os.replace(beside, self.path)
-        except OSError:
+        except (OSError, ValueError, OverflowError):  # what holds a number or a text that can't be written
             return
+
+
+def sealed(shelf: Shelf) -> bytes:
+    """A shelf as it is written: its text behind the digest of it."""
+    data = ENCODER.encode(shelf)
+    return digest(data) + data
+
+
+def opened(data: bytes) -> Shelf | None:
+    """The inverse; None for what is not as it was written, be it a byte: then all of it is found out anew."""
+    seal, text = data[:DIGEST], data[DIGEST:]
+    if seal != digest(text):
+        return None
+    try:
+        return DECODER.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=DIGEST).digest()
 
 
 def stamp(path: str) -> Stamp:
@@ -118,12 +144,10 @@ def stamp(path: str) -> Stamp:
 @cache
 def fingerprint() -> str:
     """Which xlalint this is, by the stamps of the files that its answers depend on."""
-    import hashlib
-
     own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    digest = hashlib.sha256()
+    found = hashlib.sha256()
     for part in ("facts", "installed", "knowledge", "program"):
         for entry in sorted(os.scandir(os.path.join(own, part)), key=lambda one: one.name):
             if entry.is_file():
-                digest.update(f"{part}/{entry.name} {stamp(entry.path)}".encode())
-    return digest.hexdigest()
+                found.update(f"{part}/{entry.name} {stamp(entry.path)}".encode())
+    return found.hexdigest()
