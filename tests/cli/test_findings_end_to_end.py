@@ -70,6 +70,12 @@ def test_comments_silence_it_and_can_be_overruled(xlalint: Xlalint) -> None:
     assert ("XLA001", "train.py", 1, 15) in findings(xlalint, "--extend-select", "XLA001", ".")
 
 
+def test_a_noqa_that_was_written_for_another_tool_silences_nothing(xlalint: Xlalint) -> None:
+    for comment, code in (("# noqa", 1), ("# noqa: E501", 1), ("# noqa: E501, XLA101", 0)):
+        Path("train.py").write_text(PROGRAM.replace(READ, f"{READ.rstrip()}  {comment}\n"))
+        assert xlalint("--select", "XLA101", ".").code == code
+
+
 def test_standard_input_is_linted_under_its_name(xlalint: Xlalint) -> None:
     piped = findings(xlalint, "-", "--stdin-filename", "pkg/other.py", stdin=PROGRAM.encode())
     assert ("XLA101", "pkg/other.py", LINE, 18) in piped

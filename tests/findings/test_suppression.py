@@ -40,10 +40,13 @@ def silenced(text: str) -> bool:
         "# xlalint: ignore[scalar-read-in-step]",
         "# xlalint: ignore[host-transfer]",
         "# type: ignore  # xlalint: ignore[XLA101]",
-        "# noqa",
-        "# NOQA",
         "# noqa: XLA101",
+        "# NOQA: xla101",
+        "# noqa: XLA1",
+        "# noqa: XLA",
         "# noqa: E501, XLA101",
+        "# noqa: XLA101 E501",
+        "# noqa: E501,XLA1 read once an hour",
         "# noqa:XLA101 because",
     ],
 )
@@ -60,8 +63,16 @@ def test_a_comment_that_names_the_rule_silences_it(comment: str) -> None:
         "# xlalint: ignore[]",
         "# xlalint: ignores",
         "# xlalint: ignore-next",
+        "# noqa",
+        "# NOQA",
+        "# noqa  XLA101",
+        "# noqa: read once an hour",
         "# noqa: E501",
         "# noqa: E501,F401",
+        "# noqa: E501, XLA201",
+        "# noqa: ALL",
+        "# noqa: XLAB1",
+        "# noqa: scalar-read-in-step",
         "# noqa-not",
         "# a comment on noqas",
         "# xlalint",
@@ -72,11 +83,11 @@ def test_other_comments_silence_nothing(comment: str) -> None:
 
 
 def test_the_first_and_the_last_line_of_the_statement_count() -> None:
-    assert silenced("x = f(  # noqa\n    1,\n    loss.item(),\n)\n")
-    assert silenced("x = f(\n    1,\n    loss.item(),\n)  # noqa\n")
-    assert not silenced("x = f(\n    1,  # noqa\n    loss.item(),\n    2)\n")
-    assert silenced("if (\n    loss.item()\n):  # noqa\n    pass\n")
-    assert not silenced("if loss.item():\n    pass  # noqa\n")
+    assert silenced("x = f(  # noqa: XLA101\n    1,\n    loss.item(),\n)\n")
+    assert silenced("x = f(\n    1,\n    loss.item(),\n)  # noqa: XLA101\n")
+    assert not silenced("x = f(\n    1,  # noqa: XLA101\n    loss.item(),\n    2)\n")
+    assert silenced("if (\n    loss.item()\n):  # noqa: XLA101\n    pass\n")
+    assert not silenced("if loss.item():\n    pass  # noqa: XLA101\n")
 
 
 def test_a_comment_on_a_line_of_its_own_is_for_no_statement() -> None:
@@ -84,9 +95,9 @@ def test_a_comment_on_a_line_of_its_own_is_for_no_statement() -> None:
 
 
 def test_a_marker_inside_a_string_is_text() -> None:
-    assert not silenced('x = loss.item(), "# noqa"\n')
+    assert not silenced('x = loss.item(), "# noqa: XLA101"\n')
     assert not silenced('"""\n# xlalint: ignore-file\n"""\nx = loss.item()\n')
-    assert not silenced('x = f(loss.item(), """\n# noqa""")\n')
+    assert not silenced('x = f(loss.item(), """\n# noqa: XLA101""")\n')
 
 
 def test_a_file_can_be_silenced_from_any_line() -> None:
@@ -97,8 +108,8 @@ def test_a_file_can_be_silenced_from_any_line() -> None:
 
 
 def test_crlf_and_broken_code_are_no_trouble() -> None:
-    assert silenced("a = 1\r\nx = loss.item()  # noqa\r\n")
-    assert silenced("x = loss.item()  # noqa\n'''\nnever closed (\n")
+    assert silenced("a = 1\r\nx = loss.item()  # noqa: XLA101\r\n")
+    assert silenced("x = loss.item()  # noqa: XLA101\n'''\nnever closed (\n")
 
 
 def unused(text: str, **table: object) -> list[tuple[int, int]]:
@@ -125,8 +136,9 @@ def test_what_was_not_looked_for_is_not_called_unused() -> None:
     assert unused("x = loss.item()  # xlalint: ignore[XLA999]\n") == [(1, 18)]
 
 
-def test_noqa_is_ours_only_if_all_its_codes_are() -> None:
+def test_an_unused_noqa_is_reported_unless_other_tools_may_need_it() -> None:
     assert unused("x = 1  # noqa: XLA101\n") == [(1, 8)]
+    assert unused("x = 1  # noqa: XLA999\n") == [(1, 8)]
     assert not unused("x = 1  # noqa: XLA101, E501\n")
     assert not unused("x = 1  # noqa\n")
 

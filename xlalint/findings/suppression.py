@@ -1,13 +1,14 @@
 """Comments that silence findings, and those that silence nothing.
 
 ``# xlalint: ignore[XLA101] the reason`` on the first or last line of the statement, ``# xlalint: ignore-file[XLA101]``
-for a file; both without brackets mean every rule. ``# noqa`` and ``# noqa: XLA101`` are honoured too.
+for a file; both without brackets mean every rule. ``# noqa: XLA101`` counts too, alone and beside codes of other
+tools; a bare ``# noqa`` was written for another tool, and means nothing here.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from functools import cached_property
 
@@ -31,8 +32,8 @@ UNUSED_PAGE = """\
 
 A comment `# xlalint: ignore[…]` that silences nothing: the line was mended, or the code in brackets is wrong.
 
-It is off by default; select it by its code or its name. Comments `# noqa` are left alone, as they may be meant
-for another tool, unless all that they name are rules of xlalint.
+It is off by default; select it by its code or its name. A comment `# noqa: XLA101` is one of ours, too; one that
+names codes of other tools beside ours is left alone, as they may need it.
 
 ## Bad
 
@@ -52,8 +53,9 @@ _OURS = re.compile(
     r"#\s*xlalint:\s*ignore(?P<file>-file)?(?![\w-])\s*(?P<named>\[(?P<codes>[^\]#]*)\])?", re.IGNORECASE
 )
 _NOQA = re.compile(
-    r"#\s*noqa(?![\w-])(?P<named>\s*:\s*(?P<codes>[A-Z][A-Z]*\d+(?:\s*,\s*[A-Z]+\d+|\s+[A-Z]+\d+)*))?", re.IGNORECASE
+    r"#\s*noqa\s*:\s*(?P<codes>{code}(?:[,\s]+{code})*)".format(code=r"(?:XLA\d*|[A-Z]+\d+)\b"), re.IGNORECASE
 )
+_OUR_CODES = "XLA"
 
 
 class Reach(Enum):
@@ -62,14 +64,14 @@ class Reach(Enum):
 
 
 class Directive(msgspec.Struct, frozen=True):
-    """One comment. ``codes`` is None where every rule is meant; ``own`` is False for ``noqa``."""
+    """One comment. ``codes`` is None where every rule is meant; ``shared`` says that other tools are meant, too."""
 
     line: int
     column: int
     text: str
     reach: Reach
     codes: tuple[str, ...] | None
-    own: bool
+    shared: bool = False
 
     def silences(self, rule: Rule) -> bool:
         return self.codes is None or covers(self.codes, rule)
@@ -99,27 +101,31 @@ class Suppressions:
     def unused(self, used: Iterable[Directive], rules: Sequence[Rule], active: Sequence[Rule]) -> list[Directive]:
         """Those that silenced nothing, of what was looked for: ``active`` are the rules that ran.
 
-        A ``noqa`` counts only where all that it names are rules of ours, for it may be meant for another tool.
+        What another tool may need is left alone.
         """
         met = set(used)
-        return [
-            one
-            for one in self.directives
-            if one not in met and _was_judged(one, rules, active) and (one.own or _names_ours_only(one, rules))
-        ]
+        return [one for one in self.directives if one not in met and not one.shared and _was_judged(one, rules, active)]
 
 
-def directives_in(comment: Comment) -> Iterable[Directive]:
+def directives_in(comment: Comment) -> Iterator[Directive]:
     """The directives in one comment; one that stands alone reaches no statement, only the file."""
     if not _is_marked(comment.text):
         return
-    for pattern, own in ((_OURS, True), (_NOQA, False)):
-        for match in pattern.finditer(comment.text):
-            reach = Reach.FILE if own and match["file"] else Reach.STATEMENT
-            if comment.alone and reach is Reach.STATEMENT:
-                continue
-            text = comment.text[match.start() :].rstrip()
-            yield Directive(comment.line, comment.column + match.start(), text, reach, _codes(match), own)
+    for match in _OURS.finditer(comment.text):
+        reach = Reach.FILE if match["file"] else Reach.STATEMENT
+        if reach is Reach.FILE or not comment.alone:
+            codes = _words(match["codes"]) if match["named"] is not None else None
+            yield Directive(*_place(comment, match), reach, codes)
+    for match in _NOQA.finditer(comment.text):
+        named = _words(match["codes"])
+        ours = tuple(word for word in named if word.upper().startswith(_OUR_CODES))
+        if ours and not comment.alone:
+            yield Directive(*_place(comment, match), Reach.STATEMENT, ours, shared=ours != named)
+
+
+def _place(comment: Comment, match: re.Match[str]) -> tuple[int, int, str]:
+    """Line, column and text of a directive, with the reason that follows it."""
+    return comment.line, comment.column + match.start(), comment.text[match.start() :].rstrip()
 
 
 def _is_marked(text: str) -> bool:
@@ -127,15 +133,8 @@ def _is_marked(text: str) -> bool:
     return any(marker in folded for marker in MARKERS)
 
 
-def _codes(match: re.Match[str]) -> tuple[str, ...] | None:
-    if match["named"] is None:
-        return None
-    return tuple(word for word in re.split(r"[,\s]+", match["codes"]) if word)
-
-
-def _names_ours_only(directive: Directive, rules: Sequence[Rule]) -> bool:
-    codes = directive.codes
-    return bool(codes) and all(any(covers((code,), rule) for rule in rules) for code in codes or ())
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word for word in re.split(r"[,\s]+", text) if word)
 
 
 def _was_judged(directive: Directive, rules: Sequence[Rule], active: Sequence[Rule]) -> bool:
