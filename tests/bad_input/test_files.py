@@ -143,6 +143,61 @@ def test_a_plugin_that_is_missing_is_one_line_however_many_processes_run(xlalint
     assert outcome.only_complaint() == "xlalint: error: no plugin `nobody-has-this` is installed"
 
 
+NOTEBOOK = {
+    "cells": [
+        {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": ["import torch"]}
+    ],
+    "metadata": {},
+    "nbformat": 4,
+    "nbformat_minor": 5,
+}
+
+
+@pytest.mark.parametrize("data", [json.dumps(NOTEBOOK).encode(), b"x = 1\n", b"\xff\0", b"", b"x" * 6_000_000])
+def test_a_notebook_is_refused_whatever_is_in_it(xlalint: Xlalint, data: bytes) -> None:
+    Path("Train.ipynb").write_bytes(data)
+    told = "xlalint: warning: Train.ipynb: is a notebook, which is not read yet"
+    outcome = xlalint("Train.ipynb")
+    assert (outcome.code, outcome.only_complaint()) == (2, told)
+    assert "All clear" not in outcome.out
+    beside = xlalint("Train.ipynb", "good.py", "--output-format", "json")
+    assert (beside.code, beside.only_complaint()) == (0, told)
+    assert [one["path"] for one in json.loads(beside.out)["skipped"]] == ["Train.ipynb"]
+    assert xlalint("--strict", "Train.ipynb", "good.py").code == 2
+    piped = xlalint("-", "--stdin-filename", "Train.ipynb", stdin=b"x = 1\n")
+    assert (piped.code, piped.only_complaint()) == (2, told)
+    shown = xlalint("--show-files", "Train.ipynb", "good.py")
+    assert (shown.out, shown.only_complaint()) == ("good.py\n", told)
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_notebook_without_its_name_is_known_by_its_content(xlalint: Xlalint, indent: int | None) -> None:
+    data = json.dumps(NOTEBOOK, indent=indent).encode()
+    outcome = xlalint("-", stdin=b"\n" + data)
+    assert (outcome.code, outcome.only_complaint()) == (2, "xlalint: warning: -: is a notebook, which is not read yet")
+    Path("saved_as.py").write_bytes(b"\xef\xbb\xbf" + data)
+    assert xlalint("saved_as.py").code == 2
+    assert xlalint("explain", "saved_as.py:1").only_complaint().endswith("is a notebook, which is not read yet")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "code"),
+    [
+        ("run", b"#!/usr/bin/env python3\nimport torch\n", 0),
+        ("types.pyi", b"x: int\n", 0),
+        ("README.md", b"# A title\n\nand some words\n", 2),
+        ("weights.bin", b"\x80\x02\0\0", 2),
+        ("photo.png", b"\x89PNG\r\n", 2),
+    ],
+)
+def test_a_named_file_of_another_ending_is_read_as_python(xlalint: Xlalint, name: str, data: bytes, code: int) -> None:
+    Path(name).write_bytes(data)
+    outcome = xlalint(name)
+    assert outcome.code == code
+    if code:
+        assert outcome.only_complaint().startswith(f"xlalint: warning: {name}: ")
+
+
 @pytest.mark.parametrize("name", ["con fig.py", "é ü.py", "-dash.py", "a:b.py", "x'y\".py"])
 def test_strange_names_are_shown_as_they_are(xlalint: Xlalint, name: str) -> None:
     Path(name).write_bytes(TORCH + b"\0")

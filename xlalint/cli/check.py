@@ -193,4 +193,6 @@ def _show_files(configured: Configurations, named: list[Path]) -> int:
     say("".join(f"{file.shown}\n" for file in found.files))
     for path in found.missing:
         complain("error", f"{path}: no such file or folder")
+    for refused in found.refused:
+        complain("warning", f"{refused.shown}: {refused.reason}")
     return FAILED if found.missing else 0

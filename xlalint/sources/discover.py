@@ -19,7 +19,7 @@ from xlalint.sources.ignored import (
     gitignore_in,
     pattern_of,
 )
-from xlalint.sources.read import reason_of
+from xlalint.sources.read import NOTEBOOK, is_notebook, reason_of
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -86,6 +86,8 @@ class _Walk:
             return
         if is_folder:
             self._walk(path)
+        elif is_notebook(path):
+            self._refuse(path, NOTEBOOK)
         else:
             self._found[path] = Found(path, shown(path), named=True)
 

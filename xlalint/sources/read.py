@@ -6,12 +6,17 @@ import os
 import re
 import stat
 from pathlib import Path
+from typing import BinaryIO
 
 from xlalint.sources.source import Source, Unreadable
 
 DEFAULT_LIMIT_MB = 5
 """Larger files (10**6 bytes each) are generated; four megabytes of them are still linted."""
 
+NOTEBOOK = "is a notebook, which is not read yet"
+_CHUNK = 2**20
+_SPACE = 1000
+"""Bytes in which a notebook begins, if not with the first."""
 _BOM = b"\xef\xbb\xbf"
 # UTF-32 first: its little-endian mark begins with that of UTF-16.
 _WIDE_MARKS = (
@@ -31,19 +36,32 @@ def read_bytes(path: Path, limit_mb: int = DEFAULT_LIMIT_MB) -> bytes:
 
     Raises ``Unreadable``. Never blocks: a pipe or a device is refused before anything is read from it.
     """
-    limit = limit_mb * 10**6
     try:
         # O_NONBLOCK: to open a FIFO that nobody writes to would wait for ever.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         with open(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise Unreadable("is not a regular file")
-            data = file.read(limit + 1)
+            return read_stream(file, limit_mb)
     except (OSError, ValueError) as error:
         raise Unreadable(reason_of(error)) from error
-    if len(data) > limit:
-        raise Unreadable(f"is larger than {limit_mb} MB (`max-file-size`)")
-    return data
+
+
+def read_stream(stream: BinaryIO, limit_mb: int) -> bytes:
+    """All that comes, at most ``limit_mb`` million bytes. Raises ``Unreadable``, and what the stream itself raises."""
+    limit = limit_mb * 10**6
+    data = bytearray()
+    # Piece by piece: room for a whole limit would be asked for at once, and a limit may be any number.
+    while chunk := stream.read(_CHUNK):
+        data += chunk
+        if len(data) > limit:
+            raise Unreadable(f"is larger than {limit_mb} MB (`max-file-size`)")
+    return bytes(data)
+
+
+def is_notebook(path: str) -> bool:
+    """By its name; what is in it is for ``decode``."""
+    return path.lower().endswith(".ipynb")
 
 
 def reason_of(error: OSError | ValueError) -> str:
@@ -54,6 +72,8 @@ def reason_of(error: OSError | ValueError) -> str:
 
 def decode(data: bytes, path: str) -> Source:
     """Decode Python source; ``path`` is what the user is shown. Raises ``Unreadable``."""
+    if is_notebook(path) or _holds_notebook(data):
+        raise Unreadable(NOTEBOOK)
     for mark, name in _WIDE_MARKS:
         if data.startswith(mark):
             raise Unreadable(f"is encoded in {name}; Python reads UTF-8, or what an encoding comment names")
@@ -69,6 +89,11 @@ def decode(data: bytes, path: str) -> Source:
 def read(path: Path, shown: str | None = None, limit_mb: int = DEFAULT_LIMIT_MB) -> Source:
     """The text of one file. Raises ``Unreadable`` with a one-line reason."""
     return decode(read_bytes(path, limit_mb), shown if shown is not None else path.as_posix())
+
+
+def _holds_notebook(data: bytes) -> bool:
+    """By its content, for what has no name: the JSON of a notebook parses as Python, and would pass for clean."""
+    return data[:_SPACE].removeprefix(_BOM).lstrip().startswith(b"{") and b'"nbformat"' in data
 
 
 def _encoding_of(body: bytes, marked: bool) -> str:
