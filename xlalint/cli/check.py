@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -71,15 +72,15 @@ def command(
     """
     output = output_of(chosen)
     configured = configurations(chosen)
-    if "" in paths:
-        raise click.UsageError("a path is empty")
+    if stdin_filename and "-" not in paths:
+        raise click.UsageError("--stdin-filename is for standard input: give `-` as a PATH")
     paths = paths or (".",)
+    named = named_paths(path for path in paths if path != "-")
     if show_settings:
         return _show_settings(configured, paths[0], stdin_filename)
-    named = [Path(path) for path in dict.fromkeys(paths) if path != "-"]
     if show_files:
         return _show_files(configured, named)
-    stdin = _stdin(stdin_filename) if "-" in paths else None
+    stdin = _stdin(stdin_filename, configured) if "-" in paths else None
     report = linted(named, configured, stdin, not no_cache, output)
     written = write_report(report, configured, stdin, output)
     complain_of(report, stdin, output, named)
@@ -92,11 +93,29 @@ def output_of(chosen: dict[str, Any]) -> Output:
     return Output(**{field: chosen.pop(names.get(field, field)) for field in Output._fields})
 
 
-def _stdin(name: str | None) -> Stdin:
+def named_paths(paths: Iterable[str]) -> list[Path]:
+    """Each once. Raises ``UsageError`` for an empty one, which would be the working directory."""
+    each = dict.fromkeys(paths)
+    if "" in each:
+        raise click.UsageError("a path is empty")
+    return [Path(path) for path in each]
+
+
+def _stdin(name: str | None, configured: Configurations) -> Stdin:
     from xlalint.linting import Stdin
     from xlalint.sources.discover import shown
+    from xlalint.sources.read import read_stream
+    from xlalint.sources.source import Unreadable
 
-    return Stdin(shown(os.path.abspath(name)) if name else "-", sys.stdin.buffer.read())
+    path = shown(os.path.abspath(name)) if name else "-"
+    if sys.stdin is None:  # closed by whoever started us: `<&-`
+        raise click.ClickException("standard input is closed")
+    try:
+        return Stdin(path, read_stream(sys.stdin.buffer, configured.of_file(path).settings.max_file_size))
+    except OSError as error:
+        raise click.ClickException(f"standard input: {error.strerror or error}") from error
+    except Unreadable as error:
+        raise click.ClickException(f"standard input {error}") from error
 
 
 def linted(named: list[Path], configured: Configurations, stdin: Stdin | None, cache: bool, output: Output) -> Report:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
 from typing import TextIO
+
+import click
 
 _SHOW_AFTER = 2.0
 """Seconds; a shorter run needs no progress line."""
@@ -17,11 +20,16 @@ def complain(level: str, text: str) -> None:
     """One line on standard error. Whatever is in ``text`` (a file name, say) stays on it and can't move the cursor."""
     line = " ".join(text.split())
     safe = "".join(character if character.isprintable() else "\ufffd" for character in line)
-    _write(sys.stderr, f"xlalint: {level}: {safe}\n")
+    # Where standard error takes nothing, there is nobody left to tell, and the exit code still says it.
+    with contextlib.suppress(OSError):
+        _write(sys.stderr, f"xlalint: {level}: {safe}\n")
 
 
 def say(text: str, *, utf8: bool = False) -> bool:
-    """Write to standard output; False if nobody reads it any more. ``utf8``: for programs, whatever the locale."""
+    """Write to standard output; False if nobody reads it any more. ``utf8``: for programs, whatever the locale.
+
+    Raises ``click.ClickException`` where it can't be written.
+    """
     try:
         if utf8 and hasattr(sys.stdout, "buffer"):
             sys.stdout.flush()
@@ -31,14 +39,25 @@ def say(text: str, *, utf8: bool = False) -> bool:
             _write(sys.stdout, text)
             sys.stdout.flush()
     except BrokenPipeError:
-        stdout_is_gone()
+        to_nowhere(sys.stdout)
         return False
+    except OSError as error:
+        to_nowhere(sys.stdout)
+        raise click.ClickException(f"standard output: {error.strerror or error}") from error
     return True
 
 
-def stdout_is_gone() -> None:
-    """Nobody reads standard output: let the flush at exit go nowhere, instead of raising again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def to_nowhere(stream: TextIO) -> None:
+    """The stream takes nothing more: let the flush at exit go nowhere, instead of raising again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def flush_or_drop(stream: TextIO) -> None:
+    """At the end, when all that could be told of it has been."""
+    try:
+        stream.flush()
+    except OSError:
+        to_nowhere(stream)
 
 
 def use_color(choice: str, *, to_file: bool) -> bool:

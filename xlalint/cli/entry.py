@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import click
 
-from xlalint.cli.console import complain, stdout_is_gone
+from xlalint.cli.console import complain, flush_or_drop, say, to_nowhere
 
 FAILED = 2
 """The tool could not do what was asked."""
@@ -54,7 +54,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
     if wanted:
         from importlib.metadata import version
 
-        click.echo(f"xlalint {version('xlalint')}")
+        say(f"xlalint {version('xlalint')}\n")
         ctx.exit()
 
 
@@ -77,7 +77,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
 def xlalint(ctx: click.Context) -> None:
     """The linter for PyTorch on XLA: finds the lines that cost on TPU and Trainium, and says why."""
     if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+        say(ctx.get_help() + "\n")
 
 
 def run() -> NoReturn:
@@ -87,10 +87,10 @@ def run() -> NoReturn:
         if getattr(sys, name) is None:  # closed by whoever started us: `>&-`
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 it stays open to the end
     code = main()
+    flush_or_drop(sys.stdout)
+    flush_or_drop(sys.stderr)
     if code in (FAILED, INTERRUPTED):
         sys.exit(code)
-    sys.stdout.flush()
-    sys.stderr.flush()
     os._exit(code)
 
 
@@ -108,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except BrokenPipeError:
-        stdout_is_gone()
+        to_nowhere(sys.stdout)
         return FAILED
     except Exception as error:  # the last resort: a traceback is never shown unless it is asked for
         return _failed(error)
@@ -119,11 +119,28 @@ def _failed(error: Exception) -> int:
         import traceback
 
         traceback.print_exc()
-    told = str(error)
-    if not _is_expected(error):
-        told = f"internal error: {type(error).__name__}: {told} (XLALINT_TRACEBACK=1 shows where)"
-    complain("error", told)
+    complain("error", _told(error))
     return FAILED
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return _refused(error)
+    if isinstance(error, MemoryError):
+        return "there is not enough memory"
+    if _is_expected(error):
+        return str(error)
+    return f"internal error: {type(error).__name__}: {error} (XLALINT_TRACEBACK=1 shows where)"
+
+
+def _refused(error: OSError) -> str:
+    """What the system does not do, it does not do for anyone: no error of ours."""
+    try:
+        os.getcwd()
+    except OSError as gone:
+        return f"the working directory: {gone.strerror}"
+    reason = error.strerror or str(error)
+    return reason if error.filename is None else f"{os.fsdecode(error.filename)}: {reason}"
 
 
 def _is_expected(error: Exception) -> bool:
