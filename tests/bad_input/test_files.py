@@ -140,7 +140,8 @@ def test_a_plugin_that_is_missing_is_one_line_however_many_processes_run(xlalint
     Path("b/xlalint.toml").write_text('plugins = ["nobody-has-this"]')
     outcome = xlalint(".", "--jobs", "2")
     assert outcome.code == 2
-    assert outcome.only_complaint() == "xlalint: error: no plugin `nobody-has-this` is installed"
+    told = "xlalint: error: b/xlalint.toml: key `plugins`: no plugin `nobody-has-this` is installed"
+    assert outcome.only_complaint() == told
 
 
 NOTEBOOK = {

@@ -48,6 +48,24 @@ def test_paths_alone_mean_check(xlalint: Xlalint) -> None:
         ("explain", "x.py"),
         ("explain", "x.py:zero"),
         ("explain", "nope.py:3"),
+        ("explain", "x.py:" + "9" * 5000),
+        ("rule", ""),
+        ("--stdin-filename", "x.py", "."),
+        ("validate", "-"),
+        ("validate", ""),
+        ("validate", "--only", "XLA999", "."),
+        ("validate", "--only", ",", "."),
+        ("validate", "--timeout", "nan", "."),
+        ("validate", "--timeout", "inf", "."),
+        ("validate", "--rules", "nope"),
+        ("validate", "--keep", "", "."),
+        ("calibrate", "--ops", ""),
+        ("calibrate", "--rules", ","),
+        ("calibrate", "--timeout", "nan"),
+        ("calibrate", "--output", ""),
+        ("calibrate", "--output", "."),
+        ("trace", "--", ""),
+        ("trace", "--program-output", "", "--", "true"),
         ("nope.py",),
     ],
 )
@@ -145,6 +163,21 @@ def test_the_report_can_go_to_a_file(xlalint: Xlalint) -> None:
     refused = xlalint("--output", "no/such/folder.txt", ".")
     assert refused.code == 2
     assert refused.errors == ["xlalint: error: no/such/folder.txt: No such file or directory"]
+
+
+def test_a_report_is_not_written_over_source(xlalint: Xlalint) -> None:
+    Path("train.py").write_text("x = 1\n")
+    for command in ("check", "validate"):
+        assert xlalint(command, "-o", "train.py").code == 2
+    assert Path("train.py").read_text() == "x = 1\n"
+
+
+def test_a_profile_takes_the_place_of_no_pipe_and_no_device(xlalint: Xlalint) -> None:
+    os.mkfifo("pipe")
+    os.symlink("pipe", "link")
+    for name in ("pipe", "link"):
+        outcome = xlalint("calibrate", "--rules", "XLA401", "--output", name)
+        assert (outcome.code, outcome.errors) == (2, [f"xlalint: error: {name}: can't be written"])
 
 
 def test_color_follows_the_option_then_the_environment(xlalint: Xlalint, monkeypatch: pytest.MonkeyPatch) -> None:

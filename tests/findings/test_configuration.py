@@ -106,7 +106,7 @@ host-functions = ["report"]
         ('mode = "lasy"', "key `mode`: expected one of lazy, dynamo, eager, all, got 'lasy'"),
         ('assume-xla = "yes"', "key `assume-xla`: expected one of auto, true, false, got 'yes'"),
         ('severity = { XLA101 = "fatal" }', "expected one of note, warning, error, got 'fatal'"),
-        ("jobs = -1", "key `jobs`: expected 0 or more, got -1"),
+        ("jobs = -1", "key `jobs`: expected 0 to 1024, got -1"),
         ("max-file-size = 0", "key `max-file-size`: expected 1 or more, got 0"),
         ("select = [", "xlalint.toml: "),
         ("[" * 100_000, "xlalint.toml: "),

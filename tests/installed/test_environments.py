@@ -112,6 +112,16 @@ def test_a_version_is_that_of_the_distribution_that_brought_the_package(tmp_path
     assert [version_of(str(site), name) for name in ("meters", "yaml", "nothing")] == ["1.2", "6.0", ""]
 
 
+def test_packages_are_found_where_debian_has_those_of_its_own_python(tmp_path: Path) -> None:
+    (tmp_path / "lib" / "python3" / "dist-packages").mkdir(parents=True)
+    (tmp_path / "bin").mkdir()
+    for name in ("python3", "ls"):
+        (tmp_path / "bin" / name).touch()
+    there = (str((tmp_path / "lib" / "python3" / "dist-packages").resolve()),)
+    assert folders_of("bin/python3", str(tmp_path)) == folders_of(".", str(tmp_path)) == there
+    assert folders_of("bin/ls", str(tmp_path)) == folders_of("bin", str(tmp_path)) == ()
+
+
 def test_an_environment_that_is_not_there_has_no_packages(tmp_path: Path) -> None:
     assert folders_of("nowhere", str(tmp_path)) == ()
     assert folder_with((str(tmp_path),), "meters") is None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from xlalint.cli.console import ProgressLine, say
-from xlalint.cli.options import joined
+from xlalint.cli.options import GivenPath, Seconds, joined_some
 
 if TYPE_CHECKING:
     from xlalint.device.calibration import Calibration, Plan
@@ -23,14 +23,18 @@ _DEFAULT_FILE = "xlalint-profile.json"
 
 
 @click.command("calibrate", short_help="Measure this device, and write a profile for `check --profile`.")
-@click.option("--ops", metavar="LIST", multiple=True, callback=joined, help="Only these ops: names, patterns or ALL.")
-@click.option("--rules", metavar="LIST", multiple=True, callback=joined, help="Only these rules: codes, names or ALL.")
 @click.option(
-    "--output", "-o", type=click.Path(), default=_DEFAULT_FILE, show_default=True, help="Where the profile goes."
+    "--ops", metavar="LIST", multiple=True, callback=joined_some, help="Only these ops: names, patterns or ALL."
+)
+@click.option(
+    "--rules", metavar="LIST", multiple=True, callback=joined_some, help="Only these rules: codes, names or ALL."
+)
+@click.option(
+    "--output", "-o", type=GivenPath(), default=_DEFAULT_FILE, show_default=True, help="Where the profile goes."
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(1),
+    type=Seconds(),
     default=90.0,
     show_default=True,
     help="Seconds that one op or one run may take.",
@@ -109,9 +113,10 @@ def _pages(ops: tuple[str, ...] | None, rules: tuple[str, ...] | None) -> Iterat
 
 
 def _refuse_unwritable(output: str) -> None:
-    """Before anything is measured: it takes long."""
+    """Before anything is measured: it takes long. A device or a pipe would be replaced by a file."""
     folder = os.path.dirname(os.path.abspath(output))
-    if os.path.isdir(output) or not os.path.isdir(folder) or not os.access(folder, os.W_OK):
+    irregular = os.path.exists(output) and not os.path.isfile(output)
+    if irregular or not os.path.isdir(folder) or not os.access(folder, os.W_OK):
         raise click.ClickException(f"{output}: can't be written")
 
 
@@ -119,11 +124,12 @@ def _write(found: Calibration, output: str) -> None:
     """All of it or nothing: what stood there before stays until the new one is whole."""
     from xlalint.findings.profile import encoded
 
-    draft = f"{output}.part"
+    target = os.path.realpath(output)  # a link to it stays a link
+    draft = f"{target}.part"
     try:
         with open(draft, "w", encoding="utf-8", newline="\n") as file:
             file.write(encoded(found.document))
-        os.replace(draft, output)
+        os.replace(draft, target)
     except OSError as error:
         raise click.ClickException(f"{output}: {error.strerror or error}") from error
 

@@ -12,7 +12,7 @@ import click
 
 from xlalint.cli.console import ProgressLine, complain, say, use_color
 from xlalint.cli.entry import FAILED
-from xlalint.cli.options import configurations, settings_options
+from xlalint.cli.options import ReportPath, configurations, settings_options
 
 if TYPE_CHECKING:
     from xlalint.findings.configuration import Configurations
@@ -44,7 +44,7 @@ class Output(NamedTuple):
 @click.option(
     "--output-format", type=click.Choice(_FORMATS), default="text", show_default=True, help="Form of the report."
 )
-@click.option("--output", "-o", type=click.Path(), help="Write the report to this file.")
+@click.option("--output", "-o", type=ReportPath(), help="Write the report to this file.")
 @click.option(
     "--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True, help="Colours."
 )
@@ -123,6 +123,8 @@ def linted(named: list[Path], configured: Configurations, stdin: Stdin | None, c
 
     progress = ProgressLine(sys.stderr) if sys.stderr.isatty() and not output.quiet else None
     jobs = configured.of_folder(os.getcwd()).settings.jobs
+    for path in (*map(str, named), *([stdin.name] if stdin is not None else [])):
+        configured.refuse_missing_packages(path)
     try:
         return lint(named, configured, Options(jobs, cache), stdin=stdin, progress=progress)
     finally:

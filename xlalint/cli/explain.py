@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from xlalint.findings.settings import Configuration
     from xlalint.sources.source import Source
 
+_LINE = re.compile(r"0*[1-9]\d{0,17}", re.ASCII)
 Explain = Callable[["Source", int, Callable[[str], "Assumptions"], "Sequence[Source]"], str]
 
 
@@ -32,7 +34,7 @@ def _place(_: click.Context, __: click.Parameter, value: str) -> tuple[Path, int
     while len(parts) > 2 and parts[-1].isdigit() and parts[-2].isdigit():
         parts.pop()
     path, line = ":".join(parts[:-1]), parts[-1]
-    if not path or not line.isascii() or not line.isdigit() or int(line) == 0:
+    if not path or not _LINE.fullmatch(line):
         raise click.BadParameter(f"`{value}` is not of the form FILE:LINE")
     return Path(path), int(line)
 
@@ -55,6 +57,7 @@ def command(place: tuple[Path, int], paths: tuple[str, ...], **chosen: Any) -> i
     path, line = place
     configured = configurations(chosen)
     configuration = configured.of_file(str(path))
+    configured.refuse_missing_packages(str(path))
     try:
         source = read(path, shown(str(path)), configuration.settings.max_file_size)
     except Unreadable as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,6 +18,37 @@ _LEVELS = ("note", "warning", "error")
 _CHOICES_OF_RULES = ("select", "extend_select", "ignore", "exclude", "extend_exclude")
 
 
+class GivenPath(click.Path):
+    """A path that is not empty, as that of a variable which is not set."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("the path is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class ReportPath(GivenPath):
+    """Where a report goes: `-o train.py` without a file for the report would write it over the program."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if str(value).endswith((".py", ".pyi", ".ipynb")):
+            self.fail(f"{value} is source, and a report would be written over it", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class Seconds(click.FloatRange):
+    """A time from a second to a day."""
+
+    def __init__(self) -> None:
+        super().__init__(1, 86_400)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        seconds = super().convert(value, param, ctx)
+        if math.isnan(seconds):
+            self.fail(f"{value} is no number of seconds", param, ctx)
+        return seconds
+
+
 def joined(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...] | None:
     """``A,B`` gives ("A", "B"), and so does the option given twice; None where it was not given at all."""
     if not values:
@@ -24,12 +56,20 @@ def joined(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tu
     return tuple(word.strip() for value in values for word in value.split(",") if word.strip())
 
 
-def _list_option(name: str, text: str) -> Callable[[Command], Command]:
-    return click.option(name, metavar="LIST", multiple=True, callback=joined, help=text)
+def joined_some(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The same of an option that chooses what is done at all: with nothing in it, nothing would be."""
+    found = joined(context, option, values)
+    if found == ():
+        raise click.BadParameter("it names nothing")
+    return found
+
+
+def _list_option(name: str, text: str, callback: Callable[..., Any] = joined) -> Callable[[Command], Command]:
+    return click.option(name, metavar="LIST", multiple=True, callback=callback, help=text)
 
 
 SETTINGS = (
-    _list_option("--select", "Rules to use: codes, prefixes, names, families or ALL."),
+    _list_option("--select", "Rules to use: codes, prefixes, names, families or ALL.", joined_some),
     _list_option("--extend-select", "Rules to use as well."),
     _list_option("--ignore", "Rules not to use."),
     _list_option("--exclude", "Patterns of paths to pass over, instead of the usual ones."),
@@ -45,11 +85,11 @@ SETTINGS = (
     ),
     click.option("--fail-on", type=click.Choice(_LEVELS), help="Least level for exit code 1. [default: warning]"),
     click.option("--assume-xla", is_flag=True, default=None, help="Take all code for code that runs on XLA."),
-    click.option("--profile", type=click.Path(), help="What your device does, as `xlalint calibrate` wrote it."),
+    click.option("--profile", type=GivenPath(), help="What your device does, as `xlalint calibrate` wrote it."),
     click.option("--follow/--no-follow", default=None, help="Follow calls into installed packages. [default: follow]"),
-    click.option("--python", type=click.Path(), help="Environment or interpreter that has those packages."),
+    click.option("--python", type=GivenPath(), help="Environment or interpreter that has those packages."),
     click.option("--jobs", "-j", type=click.IntRange(0), help="Processes; 0: one for each core."),
-    click.option("--config", type=click.Path(), help="Use this configuration file and no other."),
+    click.option("--config", type=GivenPath(), help="Use this configuration file and no other."),
     click.option("--isolated", is_flag=True, help="Use no configuration file."),
 )
 
@@ -63,8 +103,8 @@ def settings_options(command: Command) -> Command:
 
 def configurations(chosen: dict[str, Any]) -> Configurations:
     """Where settings are looked up, with the command line over them. Raises ``ConfigurationError``."""
-    from xlalint.findings.configuration import Configurations, load
-    from xlalint.findings.settings import CommandLine, Configuration, defaults
+    from xlalint.findings.configuration import Configurations, load, refuse_without_packages
+    from xlalint.findings.settings import COMMAND_LINE, CommandLine, Configuration, defaults
 
     config, isolated = chosen.pop("config"), chosen.pop("isolated")
     if config is not None and isolated:
@@ -72,7 +112,9 @@ def configurations(chosen: dict[str, Any]) -> Configurations:
     given = {name: value for name, value in chosen.items() if value is not None}
     for name in {"profile", "python"} & given.keys():
         # In a file it starts from the folder of the file.
-        given[name] = os.path.abspath(given[name])
+        given[name] = os.path.abspath(os.path.expanduser(given[name]))
+    if "python" in given and given.get("follow", True):
+        refuse_without_packages(given["python"], COMMAND_LINE)
     line = CommandLine(**{name: given.pop(name) for name in _CHOICES_OF_RULES if name in given})
 
     def adjusted(configuration: Configuration) -> Configuration:

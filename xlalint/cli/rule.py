@@ -8,18 +8,17 @@ from typing import Any
 import click
 
 from xlalint.cli.console import say
+from xlalint.cli.options import GivenPath, configurations
 
 
 @click.command("rule", short_help="Show the page of a rule, or the list of rules.")
 @click.argument("rule", required=False)
-@click.option("--config", type=click.Path(), help="Configuration that names plugins.", default=None)
+@click.option("--config", type=GivenPath(), help="Configuration that names plugins.", default=None)
 @click.option("--isolated", is_flag=True, help="Use no configuration file.")
 def command(rule: str | None, **chosen: Any) -> int:
     """Show the page of RULE (a code or a name), or without one the list of all rules."""
-    from xlalint.cli.options import configurations
-
     plugins = configurations(chosen).of_folder(os.getcwd()).settings.plugins
-    say(_page(rule, plugins) if rule else _table(plugins))
+    say(_page(rule, plugins) if rule is not None else _table(plugins))
     return 0
 
 

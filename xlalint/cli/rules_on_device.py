@@ -22,11 +22,12 @@ def run_rules(names: tuple[str, ...]) -> int:
     from xlalint.findings.registry import page_of
 
     wrong = 0
+    rules = tuple(chosen_rules(names))
     try:
         with Worker() as worker:
             versions = worker.versions
             say(f"torch {versions.torch}, torch_xla {versions.torch_xla}, {versions.device} device\n")
-            for rule in chosen_rules(names):
+            for rule in rules:
                 results = measure_page(parse_page(page_of(rule)), worker)
                 against = list(disagreements(results))
                 wrong += bool(against)

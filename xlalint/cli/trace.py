@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from xlalint.cli.console import say
-from xlalint.cli.options import configurations
+from xlalint.cli.options import GivenPath, configurations
 
 if TYPE_CHECKING:
     from xlalint.device.confirm import TraceReport
@@ -33,10 +35,10 @@ def _modes(_: click.Context, __: click.Parameter, value: str) -> tuple[str, ...]
 @click.option(
     "--mode", "modes", default="lazy", callback=_modes, help="Modes to run it in, a run each. [default: lazy]"
 )
-@click.option("--from-log", type=click.Path(exists=True, dir_okay=False), help="Read a debug log or metrics report.")
+@click.option("--from-log", type=GivenPath(exists=True, dir_okay=False), help="Read a debug log or metrics report.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form.")
-@click.option("--program-output", type=click.Path(dir_okay=False), help="Where the program's standard output goes.")
-@click.option("--config", type=click.Path(), help="Use this configuration file and no other.")
+@click.option("--program-output", type=GivenPath(dir_okay=False), help="Where the program's standard output goes.")
+@click.option("--config", type=GivenPath(), help="Use this configuration file and no other.")
 @click.option("--isolated", is_flag=True, help="Use no configuration file.")
 def command(
     program: tuple[str, ...],
@@ -53,15 +55,28 @@ def command(
     """
     if bool(program) == bool(from_log):
         raise click.UsageError("give a program after `--`, or --from-log FILE")
+    if program and not program[0]:
+        raise click.UsageError("the program has an empty name")
     if from_log:
         from xlalint.tracing import trace_of_log
 
         reports = [trace_of_log(Path(from_log), configurations({**chosen, "mode": "all"}))]
     else:
+        configured = {mode: configurations({**chosen, "mode": mode}) for mode in modes}
+        _refuse_wrong(configured.values())
         with _output(program_output) as output:
-            reports = [_traced(program, mode, configurations({**chosen, "mode": mode}), output) for mode in modes]
+            reports = [_traced(program, mode, configured[mode], output) for mode in modes]
     say(_rendered(reports, output_format), utf8=output_format == "json")
     return next((report.trace.status for report in reports if report.trace.status), 0)
+
+
+def _refuse_wrong(configured: Iterable[Configurations]) -> None:
+    """Before a program runs that may take hours: afterwards it would cost what was recorded."""
+    from xlalint.linting import Bench
+
+    for one in configured:
+        one.refuse_missing_packages(os.getcwd())
+        Bench(one).refuse_unknown_selectors([os.getcwd()])
 
 
 def _traced(program: tuple[str, ...], mode: str, configured: Configurations, output: IO[bytes] | int) -> TraceReport:

@@ -13,7 +13,7 @@ import click
 from xlalint.cli import check
 from xlalint.cli.console import ProgressLine, complain, say
 from xlalint.cli.entry import FAILED
-from xlalint.cli.options import configurations, joined, settings_options
+from xlalint.cli.options import GivenPath, ReportPath, Seconds, configurations, joined_some, settings_options
 
 if TYPE_CHECKING:
     from xlalint.findings.configuration import Configurations
@@ -40,7 +40,7 @@ class Wanted(NamedTuple):
     show_default=True,
     help="Form of the report.",
 )
-@click.option("--output", "-o", type=click.Path(), help="Write the report to this file.")
+@click.option("--output", "-o", type=ReportPath(), help="Write the report to this file.")
 @click.option(
     "--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True, help="Colours."
 )
@@ -49,12 +49,10 @@ class Wanted(NamedTuple):
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even where something is found.")
 @click.option("--strict", is_flag=True, help="Exit with 2 where any file can't be read.")
 @click.option("--steps", type=click.IntRange(2, 1000), default=6, show_default=True, help="Steps of the shorter run.")
-@click.option(
-    "--timeout", type=click.FloatRange(1), default=30.0, show_default=True, help="Seconds that one run may take."
-)
-@click.option("--only", metavar="LIST", multiple=True, callback=joined, help="Run findings of these codes only.")
+@click.option("--timeout", type=Seconds(), default=30.0, show_default=True, help="Seconds that one run may take.")
+@click.option("--only", metavar="LIST", multiple=True, callback=joined_some, help="Run findings of these rules only.")
 @click.option("--show-program", is_flag=True, help="Show the program that was run for each finding.")
-@click.option("--keep", type=click.Path(file_okay=False), metavar="DIR", help="Write the programs to this folder.")
+@click.option("--keep", type=GivenPath(file_okay=False), metavar="DIR", help="Write the programs to this folder.")
 @click.option("--rules", is_flag=True, help="Run the rules' own experiments instead; PATHs are codes or names.")
 def command(paths: tuple[str, ...], rules: bool, **chosen: Any) -> int:
     """Lint PATHs and run each finding on a torch_xla device: as it is, and without what it is flagged for.
@@ -71,20 +69,29 @@ def command(paths: tuple[str, ...], rules: bool, **chosen: Any) -> int:
     chosen |= {"statistics": False, "ignore_suppressions": False}
     output = check.output_of(chosen)
     configured = configurations(chosen)
-    named = [Path(path) for path in dict.fromkeys(paths or (".",))]
+    if "-" in paths:
+        raise click.UsageError("standard input can't be validated: name a file")
+    named = check.named_paths(paths or (".",))
+    only = _codes(wanted.only)
     linted = check.linted(named, configured, None, True, output)
-    report = _validated(linted, configured, wanted, output.quiet)
+    report = _validated(linted, configured, wanted, only, output.quiet)
     _complain_of_other_devices(report)
-    if wanted.keep is not None:
-        _keep(report, Path(wanted.keep))
+    kept = wanted.keep is None or _keep(report, Path(wanted.keep))
     written = check.write_report(report, configured, None, output)
     if wanted.show_program:
         say("".join(_programs(report)))
     check.complain_of(report, None, output, named)
-    return check.exit_code(report, configured, output) if written else FAILED
+    return check.exit_code(report, configured, output) if written and kept else FAILED
 
 
-def _validated(linted: Report, configured: Configurations, wanted: Wanted, quiet: bool) -> Report:
+def _codes(names: tuple[str, ...] | None) -> frozenset[str]:
+    """Of the rules that are named, by code or by name; empty for all of them. Raises ``UsageError``."""
+    from xlalint.cli.rules_on_device import chosen_rules
+
+    return frozenset(rule.code for rule in chosen_rules(names)) if names else frozenset()
+
+
+def _validated(linted: Report, configured: Configurations, wanted: Wanted, only: frozenset[str], quiet: bool) -> Report:
     from xlalint.device.experiment import WorkerError
     from xlalint.device.validation import Settings
     from xlalint.validating import validate
@@ -102,7 +109,7 @@ def _validated(linted: Report, configured: Configurations, wanted: Wanted, quiet
             configured,
             Settings(wanted.steps, wanted.timeout, _modes(settings.mode)),
             jobs=settings.jobs or _side_by_side(),
-            only=frozenset(code.upper() for code in wanted.only or ()),
+            only=only,
             told=told,
             noted=None if quiet else lambda text: complain("note", text),
         )
@@ -141,8 +148,9 @@ def _programs(report: Report) -> list[str]:
     return found
 
 
-def _keep(report: Report, folder: Path) -> None:
-    """Two files a finding: the program as it is, and without the flagged cost."""
+def _keep(report: Report, folder: Path) -> bool:
+    """Two files a finding: the program as it is, and without the flagged cost. False if they could not be written; the
+    user has been told."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for one in report.diagnostics:
@@ -153,6 +161,8 @@ def _keep(report: Report, folder: Path) -> None:
                 (folder / f"{name}_{suffix}.py").write_text(_runnable(one, text), encoding="utf-8")
     except OSError as error:
         complain("error", f"{folder}: {error.strerror or error}")
+        return False
+    return True
 
 
 def _runnable(one: Diagnostic, program: str) -> str:

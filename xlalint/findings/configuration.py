@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from xlalint.findings.settings import Configuration, ConfigurationError, defaults, settings_from
+from xlalint.findings.settings import COMMAND_LINE, Configuration, ConfigurationError, defaults, settings_from
+from xlalint.installed.environment import named, packages_in
 from xlalint.sources.discover import shown
 from xlalint.sources.read import reason_of
 
@@ -48,6 +49,13 @@ class Configurations:
     def of_file(self, path: str) -> Configuration:
         return self.of_folder(os.path.dirname(os.path.abspath(path)))
 
+    def refuse_missing_packages(self, path: str) -> None:
+        """Raises ``ConfigurationError`` where the file or folder ``path`` is linted by packages that are not where its
+        configuration says. Not asked of each configuration that is met: an environment may be of another machine."""
+        found = self.of_folder(os.path.abspath(path)) if os.path.isdir(path) else self.of_file(path)
+        if found.settings.python is not None and found.settings.follow:
+            refuse_without_packages(named(found.settings.python, found.root), _origin(found))
+
     def _upwards(self, folder: str) -> Configuration | None:
         passed: list[str] = []
         found: Configuration | None = None
@@ -68,14 +76,36 @@ class Configurations:
     def _finished(self, found: Configuration) -> Configuration:
         """With the command line laid over it, and with its profile read."""
         adjusted = self._adjust(found)
+        if adjusted.settings.plugins:
+            from xlalint.findings.registry import refuse_missing
+
+            refuse_missing(adjusted.settings.plugins, _origin(adjusted))
         path = adjusted.profile_path()
         if path is None or adjusted.profile is not None:
             return adjusted
+        # A profile of the command line is the same for each file, and names itself.
+        origin = _origin(found) if adjusted.settings.profile == found.settings.profile else ""
+        return msgspec.structs.replace(adjusted, profile=self._profile(path, adjusted.settings.plugins, origin))
+
+    def _profile(self, path: str, plugins: Sequence[str], origin: str) -> Profile:
         if path not in self._profiles:
             from xlalint.findings.profile import load_profile
 
-            self._profiles[path] = load_profile(path, adjusted.settings.plugins)
-        return msgspec.structs.replace(adjusted, profile=self._profiles[path])
+            try:
+                self._profiles[path] = load_profile(path, plugins)
+            except ConfigurationError as error:
+                raise ConfigurationError(f"{origin}: {error}" if origin else str(error)) from error
+        return self._profiles[path]
+
+
+def refuse_without_packages(environment: str, origin: str) -> None:
+    """Raises ``ConfigurationError`` where an environment that ``origin`` names, absolute, has no packages."""
+    if packages_in(environment):
+        return
+    told = f"{origin}: key `python`: {shown(environment)}"
+    if not os.path.exists(environment):
+        raise ConfigurationError(f"{told}: no such file or folder")
+    raise ConfigurationError(f"{told}: is neither an environment nor its interpreter nor a folder with packages")
 
 
 def configuration_in(folder: str) -> Configuration | None:
@@ -94,12 +124,17 @@ def configuration_in(folder: str) -> Configuration | None:
 def load(path: str) -> Configuration:
     """One file, ``pyproject.toml`` or of the form of ``xlalint.toml``. Raises ``ConfigurationError``."""
     if not os.path.isfile(path):
-        raise ConfigurationError(f"{shown(path)}: no such configuration file")
+        reason = "is not a regular file" if os.path.exists(path) else "no such configuration file"
+        raise ConfigurationError(f"{shown(path)}: {reason}")
     document = _parsed(path)
     if os.path.basename(path) == SHARED:
         return _configuration(_tool_table(document, path) or {}, path)
     table = _tool_table(document, path)
     return _configuration(document if table is None else table, path)
+
+
+def _origin(found: Configuration) -> str:
+    return shown(found.file) if found.file is not None else COMMAND_LINE
 
 
 def _configuration(table: Mapping[str, Any], path: str) -> Configuration:

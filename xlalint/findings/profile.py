@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -18,9 +19,11 @@ from xlalint.findings.settings import ConfigurationError, nearest, told
 from xlalint.knowledge.conditions import UNSETTLED, ConditionError, parse
 from xlalint.knowledge.ops import OpRow, OpTable, load_ops
 from xlalint.sources.discover import shown
-from xlalint.sources.read import reason_of
+from xlalint.sources.read import read_bytes
+from xlalint.sources.source import Unreadable
 
 SCHEMA_VERSION = 1
+_LIMIT_MB = 1000
 _READS = ("never", "always", "sometimes")
 
 
@@ -101,10 +104,9 @@ def encoded(document: Document) -> str:
 
 def _parsed(path: str, origin: str) -> Mapping[str, Any]:
     try:
-        with open(path, "rb") as file:
-            data = file.read()
-    except OSError as error:
-        raise ConfigurationError(f"{origin}: {reason_of(error)}") from error
+        data = read_bytes(Path(path), _LIMIT_MB)
+    except Unreadable as error:
+        raise ConfigurationError(f"{origin}: {error}") from error
     try:
         found = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

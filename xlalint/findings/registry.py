@@ -88,6 +88,12 @@ def page_of(one: Listed) -> str:
     return data.decode("utf-8")
 
 
+def refuse_missing(plugins: Iterable[str], origin: str) -> None:
+    """Raises ``ConfigurationError`` for a plugin that isn't installed, before anything is loaded."""
+    for name in plugins:
+        _entry_point(name, f"{origin}: key `plugins`: ")
+
+
 def _in_package(package: str) -> list[Listed]:
     spec = find_spec(package)
     if spec is None or spec.submodule_search_locations is None:
@@ -101,13 +107,17 @@ def _in_package(package: str) -> list[Listed]:
     return found
 
 
-def _plugin_package(name: str) -> str:
+def _entry_point(name: str, origin: str = "") -> str:
     from importlib.metadata import entry_points
 
     points = {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
     if name not in points:
-        raise ConfigurationError(f"no plugin `{name}` is installed{nearest(name, points)}")
-    package = points[name].partition(":")[0].strip()
+        raise ConfigurationError(f"{origin}no plugin `{name}` is installed{nearest(name, points)}")
+    return points[name]
+
+
+def _plugin_package(name: str) -> str:
+    package = _entry_point(name).partition(":")[0].strip()
     try:
         import_module(package)
     except Exception as error:

@@ -12,6 +12,7 @@ from enum import IntEnum
 
 from xlalint.findings.model import Mode, Rule
 from xlalint.findings.settings import Configuration, ConfigurationError, Selectors, nearest
+from xlalint.sources.discover import shown
 from xlalint.sources.ignored import Pattern, globs_pattern
 
 EVERYTHING = "ALL"
@@ -59,7 +60,7 @@ def refuse_unknown_in(configuration: Configuration, rules: Sequence[Rule]) -> No
     settings, line = configuration.settings, configuration.command_line
     for_line = (*(line.select or ()), *line.extend_select, *line.ignore)
     refuse_unknown(for_line, rules, "the command line")
-    origin = os.path.basename(configuration.file) if configuration.file else "the configuration"
+    origin = shown(configuration.file) if configuration.file else "the configuration"
     for key, selectors in (
         ("select", settings.select),
         ("extend-select", settings.extend_select),

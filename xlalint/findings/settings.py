@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 
-from xlalint.sources.ignored import DEFAULT_EXCLUDES, Excludes, Globs
+from xlalint.sources.ignored import DEFAULT_EXCLUDES, Excludes, Globs, is_pattern
 from xlalint.sources.read import DEFAULT_LIMIT_MB
 
 if TYPE_CHECKING:
@@ -32,10 +33,21 @@ _TYPES = {
     "`array`": "an array",
     "`str`": "a string",
     "`int`": "an integer",
+    "`float`": "a float",
+    "`bool | str`": 'a boolean or "auto"',
     "`bool`": "a boolean",
     "`str | null`": "a string",
     "`null`": "nothing",
 }
+
+
+# As packages are versioned (PEP 440), those that are not released included: `2`, `2.9.1+cpu`, `2.9.0a0+git1a2b3c`.
+_VERSION = re.compile(
+    r"v?\d+(?:\.\d+)*(?:[-_.]?(?:alpha|a|beta|b|preview|pre|c|rc|post|rev|r|dev)[-_.]?\d*)*(?:\+[\w.-]+)?",
+    re.ASCII | re.IGNORECASE,
+)
+_MOST_JOBS = 1024
+COMMAND_LINE = "the command line"
 
 
 class ConfigurationError(Exception):
@@ -134,7 +146,9 @@ class Configuration(msgspec.Struct, frozen=True):
     def with_command_line(self, changes: Mapping[str, Any], command_line: CommandLine) -> Configuration:
         """The same with ``changes`` to the settings (by attribute name). Raises ``ConfigurationError``."""
         settings = msgspec.structs.replace(self.settings, **changes)
-        _check_numbers(settings, "the command line")
+        _check_numbers(settings, COMMAND_LINE)
+        _check_patterns("exclude", command_line.exclude or (), COMMAND_LINE)
+        _check_patterns("extend-exclude", command_line.extend_exclude, COMMAND_LINE)
         return msgspec.structs.replace(self, settings=settings, command_line=command_line)
 
 
@@ -152,12 +166,19 @@ def settings_from(table: Mapping[str, Any], origin: str) -> Settings:
     except msgspec.ValidationError as error:
         raise ConfigurationError(f"{origin}: {told(str(error))}") from error
     _check_numbers(settings, origin)
+    _check_names(settings, origin)
+    for key, patterns in (
+        ("exclude", settings.exclude),
+        ("extend-exclude", settings.extend_exclude),
+        ("per-file-ignores", settings.per_file_ignores),
+    ):
+        _check_patterns(key, patterns, origin)
     return settings
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """``; did you mean `x`?``, or, where nothing is like it, ``; the nearest is `x```."""
-    names = list(known)
+    names = list(known) if name else []
     close = difflib.get_close_matches(name, names, 1, 0.6)
     if close:
         return f"; did you mean `{close[0]}`?"
@@ -186,7 +207,28 @@ def told(message: str) -> str:
 
 
 def _check_numbers(settings: Settings, origin: str) -> None:
-    if settings.jobs < 0:
-        raise ConfigurationError(f"{origin}: key `jobs`: expected 0 or more, got {settings.jobs}")
+    if not 0 <= settings.jobs <= _MOST_JOBS:
+        raise ConfigurationError(f"{origin}: key `jobs`: expected 0 to {_MOST_JOBS}, got {settings.jobs}")
     if settings.max_file_size < 1:
         raise ConfigurationError(f"{origin}: key `max-file-size`: expected 1 or more, got {settings.max_file_size}")
+
+
+def _check_names(settings: Settings, origin: str) -> None:
+    """What names something must be able to: an empty path, or a hint that is no name, would mean nothing."""
+    for key, path in (("profile", settings.profile), ("python", settings.python)):
+        if path == "":
+            raise ConfigurationError(f"{origin}: key `{key}`: the path is empty")
+    version = settings.torch_xla_version
+    if version is not None and not _VERSION.fullmatch(version):
+        raise ConfigurationError(f"{origin}: key `torch-xla-version`: expected a version such as 2.9, got `{version}`")
+    for key in Hints.__struct_fields__:
+        for name in getattr(settings.hints, key):
+            if not all(part.isidentifier() for part in name.split(".")):
+                told = f"expected names such as `pkg.data.Batches`, got `{name}`"
+                raise ConfigurationError(f"{origin}, [hints]: key `{key.replace('_', '-')}`: {told}")
+
+
+def _check_patterns(key: str, patterns: Iterable[str], origin: str) -> None:
+    for pattern in patterns:
+        if not is_pattern(pattern):
+            raise ConfigurationError(f"{origin}: key `{key}`: `{pattern}` is no pattern, and would match nothing")

@@ -10,6 +10,13 @@ from collections.abc import Iterator
 from importlib import import_module
 
 DIST_INFO = ".dist-info"
+_INTERPRETERS = ("python", "pypy")
+# Where an environment has its packages; the second is Debian's own Python.
+_INSIDE = (
+    ("lib*", "python3*", "site-packages"),
+    ("lib*", "python3*", "dist-packages"),
+    ("Lib", "site-packages"),
+)
 
 
 def folders_of(environment: str | None, root: str) -> tuple[str, ...]:
@@ -19,21 +26,40 @@ def folders_of(environment: str | None, root: str) -> tuple[str, ...]:
     Without it: the active one, one that lies in ``root``, and the one that runs this.
     """
     if environment is not None:
-        return packages_in(os.path.join(root, os.path.expanduser(environment)))
+        return packages_in(named(environment, root))
     active = (os.environ.get("VIRTUAL_ENV"), os.path.join(root, ".venv"), os.environ.get("CONDA_PREFIX"), sys.prefix)
     found = (folder for one in active if one for folder in packages_in(one))
     return tuple(dict.fromkeys(found))
 
 
+def named(environment: str, root: str) -> str:
+    """The path of an environment, as code or a configuration in ``root`` names it."""
+    return os.path.join(root, os.path.expanduser(environment))
+
+
 def packages_in(environment: str) -> tuple[str, ...]:
-    """The folders with packages of an environment, given by its folder, its interpreter or by one of those folders."""
-    if os.path.isfile(environment):
+    """The folders with packages of an environment, given by its folder, its interpreter or by one of those folders.
+    Empty where it is none of these."""
+    is_interpreter = os.path.isfile(environment)
+    if is_interpreter:
+        if not os.path.basename(environment).lower().startswith(_INTERPRETERS):
+            return ()
         environment = os.path.dirname(os.path.dirname(os.path.abspath(environment)))
-    inside = glob.glob(os.path.join(glob.escape(environment), "lib*", "python3*", "site-packages"))
-    inside += glob.glob(os.path.join(glob.escape(environment), "Lib", "site-packages"))
+    inside = [found for each in _INSIDE for found in glob.glob(os.path.join(glob.escape(environment), *each))]
     if inside:
         return tuple(sorted(dict.fromkeys(os.path.realpath(folder) for folder in inside)))
-    return (os.path.realpath(environment),) if os.path.isdir(environment) else ()
+    return (os.path.realpath(environment),) if not is_interpreter and _holds_packages(environment) else ()
+
+
+def _holds_packages(folder: str) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            return any(
+                entry.name.endswith((".py", DIST_INFO)) or os.path.isfile(os.path.join(entry.path, "__init__.py"))
+                for entry in entries
+            )
+    except OSError:
+        return False
 
 
 def folder_with(folders: tuple[str, ...], package: str) -> str | None:

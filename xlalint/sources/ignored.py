@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import warnings
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
@@ -39,6 +41,10 @@ DEFAULT_EXCLUDES = (
 """Names of files and folders that are passed over below the paths that the user names."""
 
 
+_SPECIAL = frozenset("*?[]!/\\#")
+"""What makes a glob of a name."""
+
+
 class Globs(msgspec.Struct, frozen=True):
     """Patterns as in ``.gitignore``, read from the folder ``root`` (an absolute path)."""
 
@@ -69,7 +75,7 @@ class Pattern(Protocol):
 
 def pattern_of(globs: Globs) -> Pattern:
     """One decision from plain names (a set look-up) and globs (pathspec, imported only when there is one)."""
-    names = frozenset(one for one in globs.patterns if not set(one) & set("*?[]!/\\#"))
+    names = frozenset(one for one in globs.patterns if _is_plain(one))
     others = [one for one in globs.patterns if one not in names]
     by_glob = globs_pattern(globs.root, others) if others else None
 
@@ -79,6 +85,15 @@ def pattern_of(globs: Globs) -> Pattern:
         return by_glob(path, is_folder) if by_glob is not None else None
 
     return decide
+
+
+def is_pattern(line: str) -> bool:
+    """Whether a line can match anything, as ``.gitignore`` reads it."""
+    if _is_plain(line):
+        return bool(line.strip())
+    from pathspec import GitIgnoreSpec
+
+    return _is_pattern(GitIgnoreSpec, line)
 
 
 def globs_pattern(root: str, lines: Sequence[str]) -> Pattern:
@@ -157,18 +172,28 @@ def decided(patterns: Sequence[Pattern], path: str, is_folder: bool) -> bool:
 
 def _spec(kind: type[GitIgnoreSpec], lines: Sequence[str]) -> GitIgnoreSpec:
     try:
-        return kind.from_lines(lines)
-    except ValueError:
+        return _compiled(kind, lines)
+    except (ValueError, re.error):
         # One line that is no pattern must not take the others with it.
-        return kind.from_lines([line for line in lines if _is_pattern(kind, line)])
+        return _compiled(kind, [line for line in lines if _is_pattern(kind, line)])
+
+
+def _compiled(kind: type[GitIgnoreSpec], lines: Sequence[str]) -> GitIgnoreSpec:
+    with warnings.catch_warnings():
+        # Of `[[:digit:]]`, which git knows and a regular expression does not.
+        warnings.simplefilter("ignore", FutureWarning)
+        return kind.from_lines(lines)
 
 
 def _is_pattern(kind: type[GitIgnoreSpec], line: str) -> bool:
     try:
-        kind.from_lines([line])
-    except ValueError:
+        return any(pattern.include is not None for pattern in _compiled(kind, [line]).patterns)
+    except (ValueError, re.error):
         return False
-    return True
+
+
+def _is_plain(line: str) -> bool:
+    return not set(line) & _SPECIAL
 
 
 def _relative(root: str, path: str) -> str | None:
