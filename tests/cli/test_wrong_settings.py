@@ -23,6 +23,7 @@ WRONG = {
     'profile = "."': ": profile {folder}: is a directory",
     'profile = ""': ": key `profile`: the path is empty",
     'python = ""': ": key `python`: the path is empty",
+    'python = "a\\u0000b"': ": key `python`: no path holds a null character",
     'torch-xla-version = "banana"': ": key `torch-xla-version`: expected a version such as 2.9, got `banana`",
     'torch-xla-version = ">=2.9"': ": key `torch-xla-version`: expected a version such as 2.9, got `>=2.9`",
     "torch-xla-version = 2.9": ": key `torch-xla-version`: expected a string, got a float",
@@ -110,9 +111,9 @@ def test_packages_that_are_not_there_are_told(
 ) -> None:
     Path("mono/b/xlalint.toml").write_text(f'python = "{name}"\n')
     monkeypatch.chdir("mono/b")
-    what = "no such file or folder"
-    if name != "nope":
-        what = "is neither an environment nor its interpreter nor a folder with packages"
+    what = "is neither an environment nor its interpreter nor a folder with packages"
+    if name == "nope":
+        what = "no such file or folder"
     assert complaint(xlalint, *arguments) == f"xlalint: error: xlalint.toml: key `python`: {name}: {what}"
     assert not Path("ran").exists()
 

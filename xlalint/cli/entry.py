@@ -140,7 +140,7 @@ def _refused(error: OSError) -> str:
     except OSError as gone:
         return f"the working directory: {gone.strerror}"
     reason = error.strerror or str(error)
-    return reason if error.filename is None else f"{os.fsdecode(error.filename)}: {reason}"
+    return f"{error.filename}: {reason}" if isinstance(error.filename, str) else reason
 
 
 def _is_expected(error: Exception) -> bool:

@@ -39,6 +39,7 @@ class Configurations:
         self._fixed = self._finished(fixed) if fixed is not None else None
         self._found: dict[str, Configuration | None] = {}
         self._default = self._finished(defaults())
+        self._with_packages: set[str] = set()
 
     def of_folder(self, folder: str) -> Configuration:
         """``folder`` is an absolute path. Raises ``ConfigurationError``."""
@@ -53,8 +54,12 @@ class Configurations:
         """Raises ``ConfigurationError`` where the file or folder ``path`` is linted by packages that are not where its
         configuration says. Not asked of each configuration that is met: an environment may be of another machine."""
         found = self.of_folder(os.path.abspath(path)) if os.path.isdir(path) else self.of_file(path)
-        if found.settings.python is not None and found.settings.follow:
-            refuse_without_packages(named(found.settings.python, found.root), _origin(found))
+        if found.settings.python is None or not found.settings.follow:
+            return
+        environment = named(found.settings.python, found.root)
+        if environment not in self._with_packages:
+            refuse_without_packages(environment, _origin(found))
+            self._with_packages.add(environment)
 
     def _upwards(self, folder: str) -> Configuration | None:
         passed: list[str] = []

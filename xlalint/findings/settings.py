@@ -218,6 +218,8 @@ def _check_names(settings: Settings, origin: str) -> None:
     for key, path in (("profile", settings.profile), ("python", settings.python)):
         if path == "":
             raise ConfigurationError(f"{origin}: key `{key}`: the path is empty")
+        if path is not None and "\0" in path:
+            raise ConfigurationError(f"{origin}: key `{key}`: no path holds a null character")
     version = settings.torch_xla_version
     if version is not None and not _VERSION.fullmatch(version):
         raise ConfigurationError(f"{origin}: key `torch-xla-version`: expected a version such as 2.9, got `{version}`")
