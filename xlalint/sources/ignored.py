@@ -43,6 +43,7 @@ DEFAULT_EXCLUDES = (
 
 _SPECIAL = frozenset("*?[]!/\\#")
 """What makes a glob of a name."""
+_CLOSED = re.compile(r"\\.|\[[!^]?\]?[^\]]*\]")
 
 
 class Globs(msgspec.Struct, frozen=True):
@@ -91,6 +92,8 @@ def is_pattern(line: str) -> bool:
     """Whether a line can match anything, as ``.gitignore`` reads it."""
     if _is_plain(line):
         return bool(line.strip())
+    if "[" in _CLOSED.sub("", line):
+        return False  # git matches nothing by it; releases of pathspec differ
     from pathspec import GitIgnoreSpec
 
     return _is_pattern(GitIgnoreSpec, line)
