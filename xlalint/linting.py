@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -16,6 +16,7 @@ from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.events import Span
 from xlalint.facts.failures import Analysed, Failure, reason_of
 from xlalint.facts.summaries import Follower
+from xlalint.facts.workspace import Around
 from xlalint.findings.check import Judge, Tools
 from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Diagnostic, Edit, Fix, Judged, Report, Rule, Skipped, UsedProfile
@@ -24,10 +25,8 @@ from xlalint.findings.registry import Listed, Loaded, listed, load
 from xlalint.findings.selection import refuse_unknown_in
 from xlalint.findings.settings import Configuration
 from xlalint.findings.suppression import UNUSED
-from xlalint.sources.discover import Discovered, discover
-from xlalint.sources.ignored import excluded_with_parents
+from xlalint.inputs import Input, Stdin, gather
 from xlalint.sources.read import decode, read_bytes
-from xlalint.sources.screen import imports_torch
 from xlalint.sources.source import Source, Unreadable
 
 
@@ -36,20 +35,10 @@ class Options(msgspec.Struct, frozen=True):
 
     jobs: int = 0
     cache: bool = True
-
-
-class Stdin(msgspec.Struct, frozen=True):
-    """Source text that came by standard input. ``name`` is its path as the user gave it, or ``-``."""
-
-    name: str
-    data: bytes
-
-    def lines(self) -> list[str] | None:
-        """None if it is no text."""
-        try:
-            return decode(self.data, self.name).lines()
-        except Unreadable:
-            return None
+    project: str | None = None
+    """The folder of the project that the named files belong to; None: where they lie says it."""
+    alone: bool = True
+    """Whether nothing is read but what is named, and what that imports."""
 
 
 class Progress(Protocol):
@@ -62,8 +51,7 @@ Finish = Callable[[Source, Analysed], Judged]
 
 
 class AnalyseEach(Protocol):
-    """The engine. Hands each source to ``finish`` once, with its facts and what there are none of; and those of the
-    files ``beside`` them that they hand tensors."""
+    """The engine. Hands each source to ``finish`` once, with its facts and what there are none of."""
 
     def __call__(
         self,
@@ -71,18 +59,8 @@ class AnalyseEach(Protocol):
         assumptions: Callable[[str], Assumptions],
         options: Options,
         finish: Finish,
-        beside: Mapping[str, str],
+        around: Around,
     ) -> Iterator[Judged]: ...
-
-
-class Input(msgspec.Struct, frozen=True):
-    """What was found and read. ``unread`` holds files that could not be; ``passed`` those without torch, by absolute
-    path, with their paths as shown."""
-
-    sources: tuple[Source, ...]
-    unread: tuple[Skipped, ...] = ()
-    passed: dict[str, str] = {}
-    missing: tuple[str, ...] = ()
 
 
 def lint(
@@ -98,66 +76,48 @@ def lint(
     Raises ``ConfigurationError`` and ``RegistryError``; a file that can't be linted is in ``Report.skipped``.
     """
     started = time.perf_counter()
-    found = discover(paths, lambda folder: configurations.of_folder(folder).excludes())
-    given = gather(found, configurations, stdin)
+    given = gather(paths, configurations, stdin, options.project, alone=options.alone)
     bench = Bench(configurations)
-    bench.refuse_unknown_selectors([os.getcwd(), *(os.path.dirname(one.path) for one in found.files)])
+    folders = sorted({os.path.dirname(os.path.abspath(one)) for one in given.named})
+    bench.refuse_unknown_selectors([os.getcwd(), *folders])
+    for folder in folders:
+        configurations.refuse_missing_packages(folder)
     diagnostics: list[Diagnostic] = []
     skipped: list[Skipped] = []
     for number, judged in enumerate(_judged(given, configurations, options, bench.judge), 1):
-        diagnostics.extend(judged.diagnostics)
-        skipped.extend(judged.skipped)
+        # What leads to the named files is no matter of theirs, but that the linter failed on it is.
+        is_named = judged.path in given.named
+        skipped.extend(one for one in judged.skipped if is_named or one.internal)
+        diagnostics.extend(judged.diagnostics if is_named else ())
         if progress is not None:
             progress(number, len(given.sources))
-    left_out = sum(not one.line for one in skipped)
+    left_out = {one.path for one in skipped if not one.line}
     return Report(
         diagnostics=tuple(sorted(diagnostics, key=lambda one: (one.path, one.at, one.code))),
         skipped=tuple(sorted([*given.unread, *skipped], key=lambda one: (one.path, one.line, one.function))),
-        files=len(given.passed) + len(given.sources) - left_out,
+        files=len(given.named - left_out - {one.path for one in given.unread}),
         seconds=time.perf_counter() - started,
         named_missing=given.missing,
-        profiles=_profiles(given.sources, configurations),
+        profiles=_profiles(given.named, configurations),
+        remarks=given.remarks,
     )
 
 
-def lint_one(source: Source, beside: Sequence[Source], *configurations: Configurations) -> list[Judged]:
-    """One source in a run with those ``beside`` it: what is said of it under each of the configurations, suppressed
-    findings included. They have the same hints and profile."""
+def lint_one(source: Source, given: Input, *configurations: Configurations) -> list[Judged]:
+    """One source in a run over what is given: what is said of it under each of the configurations, suppressed findings
+    included. They have the same hints and profile."""
     benches = [Bench(each) for each in configurations]
     judged: list[Judged] = []
 
     def judge(one: Source, analysed: Analysed) -> Judged:
-        if one is source:
+        if one.path == source.path:
             judged.extend(bench.judge(one, analysed) for bench in benches)
-        return Judged()
+        return Judged(one.path)
 
     # In this process alone, where what is judged can be kept.
-    for _ in _judged(Input((source, *beside)), configurations[0], Options(jobs=1), judge):
+    for _ in _judged(given, configurations[0], Options(jobs=1), judge):
         pass
-    return judged
-
-
-def gather(found: Discovered, configurations: Configurations, stdin: Stdin | None) -> Input:
-    """Read what was found, and keep what the screen lets through. A file that the user names is always kept."""
-    sources: list[Source] = []
-    unread = [Skipped(refused.shown, refused.reason) for refused in found.refused]
-    passed: dict[str, str] = {}
-    for file in found.files:
-        limit = configurations.of_file(file.path).settings.max_file_size
-        try:
-            data = read_bytes(Path(file.path), limit)
-            if file.named or imports_torch(data):
-                sources.append(decode(data, file.shown))
-            else:
-                passed[file.path] = file.shown
-        except Unreadable as error:
-            unread.append(Skipped(file.shown, str(error)))
-    if stdin is not None and not _is_excluded(stdin, configurations):
-        try:
-            sources.append(decode(stdin.data, stdin.name))
-        except Unreadable as error:
-            unread.append(Skipped(stdin.name, str(error)))
-    return Input(tuple(sources), tuple(unread), passed, found.missing)
+    return judged or [Judged(source.path) for _ in benches]
 
 
 def rules_of(configuration: Configuration) -> tuple[Loaded, ...]:
@@ -209,12 +169,12 @@ class Bench:
         """The diagnostics of one file, and what of it was not linted."""
         failures = tuple(_skipped(source, one) for one in analysed.failures)
         if analysed.unread:
-            return Judged(skipped=failures)
+            return Judged(source.path, skipped=failures)
         try:
             judged = self._judge_for(source.path).check(source, analysed.facts, self._tools)
         except Exception as error:  # a bug of ours must not cost the user the other files
-            return Judged(skipped=(*failures, Skipped(source.path, reason_of(error), internal=True)))
-        return Judged(judged.diagnostics, (*failures, *judged.skipped))
+            return Judged(source.path, (), (*failures, Skipped(source.path, reason_of(error), internal=True)))
+        return Judged(source.path, judged.diagnostics, (*failures, *judged.skipped))
 
     def refuse_unknown_selectors(self, folders: Iterable[str]) -> None:
         """A wrong selector, and a plugin that can't be loaded, is an error even where nothing is found, and before
@@ -282,24 +242,18 @@ def _judged(given: Input, configurations: Configurations, options: Options, judg
         return
     analyse_each = cast(AnalyseEach, import_module("xlalint.facts.analysis").analyse_each)
     assumptions = Followers(configurations, options.cache).assumptions
-    yield from analyse_each(given.sources, assumptions, options, judge, given.passed)
+    yield from analyse_each(given.sources, assumptions, options, judge, given.around)
 
 
 def _skipped(source: Source, failure: Failure) -> Skipped:
     return Skipped(source.path, failure.reason, failure.line, failure.function, failure.internal)
 
 
-def _profiles(sources: Iterable[Source], configurations: Configurations) -> tuple[UsedProfile, ...]:
+def _profiles(paths: Iterable[str], configurations: Configurations) -> tuple[UsedProfile, ...]:
     """Those that hold for any of the files, each once."""
-    found = (configurations.of_file(source.path).profile for source in sources)
+    found = (configurations.of_file(path).profile for path in paths)
     used = {profile.path: UsedProfile(profile.path, profile.device) for profile in found if profile is not None}
     return tuple(used[path] for path in sorted(used))
-
-
-def _is_excluded(stdin: Stdin, configurations: Configurations) -> bool:
-    path = os.path.abspath(stdin.name)
-    excludes = configurations.of_file(path).excludes()
-    return excludes.force and excluded_with_parents(excludes, path)
 
 
 def _with_unused(rules: Sequence[Loaded]) -> list[Rule]:

@@ -12,12 +12,12 @@ import click
 
 from xlalint.cli.console import ProgressLine, complain, say, use_color
 from xlalint.cli.entry import FAILED
-from xlalint.cli.options import ReportPath, configurations, settings_options
+from xlalint.cli.options import ReportPath, configurations, project_options, settings_options
 
 if TYPE_CHECKING:
     from xlalint.findings.configuration import Configurations
     from xlalint.findings.model import Diagnostic, Report
-    from xlalint.linting import Stdin
+    from xlalint.inputs import Stdin
 
 _FORMATS = ("text", "concise", "json", "sarif", "github")
 # Read by programs, which take UTF-8 whatever the locale says.
@@ -38,6 +38,14 @@ class Output(NamedTuple):
     ignore_suppressions: bool
 
 
+class Reading(NamedTuple):
+    """What is read beside the named files: the cache, and the project around them."""
+
+    cache: bool = True
+    project: str | None = None
+    alone: bool = False
+
+
 @click.command("check", short_help="Lint files and folders (this is the default).")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @settings_options
@@ -56,6 +64,7 @@ class Output(NamedTuple):
 @click.option("--ignore-suppressions", is_flag=True, help="Report what comments silence, too.")
 @click.option("--no-cache", is_flag=True, help="Read and write no cache.")
 @click.option("--stdin-filename", metavar="FILE", help="Path of what comes by standard input (`-`).")
+@project_options
 @click.option("--show-settings", is_flag=True, help="Show the settings for the first path, and stop.")
 @click.option("--show-files", is_flag=True, help="Show the files that would be linted, and stop.")
 def command(
@@ -64,6 +73,8 @@ def command(
     stdin_filename: str | None,
     show_settings: bool,
     show_files: bool,
+    project: str | None,
+    no_project: bool,
     **chosen: Any,
 ) -> int:
     """Find the lines in PATHs that cost on XLA. `-` is standard input; without a PATH it is the working directory.
@@ -81,7 +92,7 @@ def command(
     if show_files:
         return _show_files(configured, named)
     stdin = _stdin(stdin_filename, configured) if "-" in paths else None
-    report = linted(named, configured, stdin, not no_cache, output)
+    report = linted(named, configured, stdin, Reading(not no_cache, project, no_project), output)
     written = write_report(report, configured, stdin, output)
     complain_of(report, stdin, output, named)
     return exit_code(report, configured, output) if written else FAILED
@@ -102,7 +113,7 @@ def named_paths(paths: Iterable[str]) -> list[Path]:
 
 
 def _stdin(name: str | None, configured: Configurations) -> Stdin:
-    from xlalint.linting import Stdin
+    from xlalint.inputs import Stdin
     from xlalint.sources.discover import shown
     from xlalint.sources.read import read_stream
     from xlalint.sources.source import Unreadable
@@ -118,7 +129,9 @@ def _stdin(name: str | None, configured: Configurations) -> Stdin:
         raise click.ClickException(f"standard input {error}") from error
 
 
-def linted(named: list[Path], configured: Configurations, stdin: Stdin | None, cache: bool, output: Output) -> Report:
+def linted(
+    named: list[Path], configured: Configurations, stdin: Stdin | None, reading: Reading, output: Output
+) -> Report:
     from xlalint.linting import Options, lint
 
     progress = ProgressLine(sys.stderr) if sys.stderr.isatty() and not output.quiet else None
@@ -126,7 +139,7 @@ def linted(named: list[Path], configured: Configurations, stdin: Stdin | None, c
     for path in (*map(str, named), *([stdin.name] if stdin is not None else [])):
         configured.refuse_missing_packages(path)
     try:
-        return lint(named, configured, Options(jobs, cache), stdin=stdin, progress=progress)
+        return lint(named, configured, Options(jobs, *reading), stdin=stdin, progress=progress)
     finally:
         if progress is not None:
             progress.clear()
@@ -169,6 +182,8 @@ def complain_of(report: Report, stdin: Stdin | None, output: Output, named: list
         complain("error", path if path.endswith(")") else f"{path}: no such file or folder")
     for skipped in report.skipped:
         complain("warning", f"{skipped.place}: {skipped.reason}")
+    for remark in report.remarks:
+        complain("warning", remark)
     if not (report.files or report.skipped or report.named_missing or stdin or output.quiet):
         complain("warning", f"no Python files found in {', '.join(f'`{path}`' for path in named)}")
     if output.verbose:

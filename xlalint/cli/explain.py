@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
 from importlib import import_module
@@ -12,20 +11,22 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 import msgspec
 
-from xlalint.cli.console import say
-from xlalint.cli.options import configurations, settings_options
+from xlalint.cli.console import complain, say
+from xlalint.cli.options import configurations, project_options, settings_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from xlalint.facts.assumptions import Assumptions
+    from xlalint.facts.workspace import Around
     from xlalint.findings.configuration import Configurations
     from xlalint.findings.model import Diagnostic
     from xlalint.findings.settings import Configuration
+    from xlalint.inputs import Input
     from xlalint.sources.source import Source
 
 _LINE = re.compile(r"0*[1-9]\d{0,17}", re.ASCII)
-Explain = Callable[["Source", int, Callable[[str], "Assumptions"], "Sequence[Source]"], str]
+Explain = Callable[["Source", int, Callable[[str], "Assumptions"], "Sequence[Source]", "Around"], str]
 
 
 def _place(_: click.Context, __: click.Parameter, value: str) -> tuple[Path, int]:
@@ -43,52 +44,55 @@ def _place(_: click.Context, __: click.Parameter, value: str) -> tuple[Path, int
 @click.argument("place", callback=_place, metavar="FILE:LINE")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @settings_options
-def command(place: tuple[Path, int], paths: tuple[str, ...], **chosen: Any) -> int:
+@project_options
+def command(
+    place: tuple[Path, int], paths: tuple[str, ...], project: str | None, no_project: bool, **chosen: Any
+) -> int:
     """Show what is known at FILE:LINE: values, how often it runs, guards, and the chain of reasons.
 
-    FILE and what it imports are read; with PATHs it is told what a run over them and FILE finds there, for a caller
-    elsewhere may run the line more often, or give it other values.
+    It is what `check` over FILE and the PATHs finds there: what they import and what of their project leads to them is
+    read, for a caller elsewhere may run the line more often, or give it other values.
     """
+    from xlalint.inputs import gather
     from xlalint.linting import Followers
+
+    path, line = place
+    configured = configurations(chosen)
+    configured.refuse_missing_packages(str(path))
+    source = _source(path, line, configured)
+    if "" in paths:
+        raise click.UsageError("a path is empty")
+    given = gather([path, *map(Path, paths)], configured, None, project, alone=no_project)
+    for each in given.missing:
+        # A path that is there and can't be reached brings its reason in brackets.
+        raise click.ClickException(each if each.endswith(")") else f"{each}: no such file or folder")
+    engine = import_module("xlalint.facts.explain")
+    try:
+        explain = cast(Explain, engine.explain)
+        text = explain(source, line, Followers(configured).assumptions, given.sources, given.around)
+    except engine.Unexplained as error:
+        raise click.ClickException(f"{path}: {error}") from error
+    say(text + "".join(f"{told}\n" for told in _verdict(source, line, given, configured)))
+    for remark in given.remarks:
+        complain("warning", remark)
+    return 0
+
+
+def _source(path: Path, line: int, configured: Configurations) -> Source:
     from xlalint.sources.discover import shown
     from xlalint.sources.read import read
     from xlalint.sources.source import Unreadable
 
-    path, line = place
-    configured = configurations(chosen)
-    configuration = configured.of_file(str(path))
-    configured.refuse_missing_packages(str(path))
     try:
-        source = read(path, shown(str(path)), configuration.settings.max_file_size)
+        source = read(path, shown(str(path)), configured.of_file(str(path)).settings.max_file_size)
     except Unreadable as error:
         raise click.ClickException(f"{path}: {error}") from error
     if line > len(source.lines()):
         raise click.ClickException(f"{path}: there is no line {line}, only {len(source.lines())}")
-    beside = [one for one in _sources(paths, configured) if os.path.abspath(one.path) != os.path.abspath(path)]
-    engine = import_module("xlalint.facts.explain")
-    try:
-        text = cast(Explain, engine.explain)(source, line, Followers(configured).assumptions, beside)
-    except engine.Unexplained as error:
-        raise click.ClickException(f"{path}: {error}") from error
-    say(text + "".join(f"{told}\n" for told in _verdict(source, line, beside, configured)))
-    return 0
+    return source
 
 
-def _sources(paths: tuple[str, ...], configured: Configurations) -> tuple[Source, ...]:
-    """What a run over the paths reads."""
-    from xlalint.linting import gather
-    from xlalint.sources.discover import discover
-
-    if "" in paths:
-        raise click.UsageError("a path is empty")
-    found = discover([Path(each) for each in paths], lambda folder: configured.of_folder(folder).excludes())
-    for each in found.missing:
-        # A path that is there and can't be reached brings its reason in brackets.
-        raise click.ClickException(each if each.endswith(")") else f"{each}: no such file or folder")
-    return gather(found, configured, None).sources
-
-
-def _verdict(source: Source, line: int, beside: Sequence[Source], configured: Configurations) -> Iterator[str]:
+def _verdict(source: Source, line: int, given: Input, configured: Configurations) -> Iterator[str]:
     """What the rules make of the line, with this configuration and with none that leaves anything out."""
     from xlalint.findings.configuration import Configurations
 
@@ -96,7 +100,7 @@ def _verdict(source: Source, line: int, beside: Sequence[Source], configured: Co
     configuration = configured.of_file(source.path)
     everything = {"select": ("ALL",), "ignore": (), "min_certainty": "possible", "mode": "all", "per_file_ignores": {}}
     lenient = configuration.with_command_line(everything, type(configuration.command_line)())
-    found, more = _found(source, line, beside, configured, Configurations(fixed=lenient))
+    found, more = _found(source, line, given, configured, Configurations(fixed=lenient))
     for one in found:
         silenced = f", silenced by `{one.suppressed}`" if one.suppressed else ""
         yield f"    {one.code} {one.name}, {one.severity.name.lower()}{silenced}: {one.message}"
@@ -105,29 +109,27 @@ def _verdict(source: Source, line: int, beside: Sequence[Source], configured: Co
     codes |= {one.code for one in rest}
     for one in rest:
         yield f"    {one.code} {one.name}: left out by the settings ({one.certainty.name.lower()})"
-    freed = [one for one in _without_profile(source, line, beside, lenient) if one.code not in codes]
+    freed = [one for one in _without_profile(source, line, given, lenient) if one.code not in codes]
     for one in freed:
         yield f"    {one.code} {one.name}: free on the device of the profile {configuration.settings.profile}"
     if not found and not rest and not freed:
         yield "    none"
 
 
-def _without_profile(source: Source, line: int, beside: Sequence[Source], lenient: Configuration) -> list[Diagnostic]:
+def _without_profile(source: Source, line: int, given: Input, lenient: Configuration) -> list[Diagnostic]:
     """What would be found if the device did as the linter's own tables say."""
     from xlalint.findings.configuration import Configurations
 
     if lenient.profile is None:
         return []
     own = msgspec.structs.replace(lenient.with_command_line({"profile": None}, lenient.command_line), profile=None)
-    (found,) = _found(source, line, beside, Configurations(fixed=own))
+    (found,) = _found(source, line, given, Configurations(fixed=own))
     return found
 
 
-def _found(
-    source: Source, line: int, beside: Sequence[Source], *configurations: Configurations
-) -> Iterator[list[Diagnostic]]:
+def _found(source: Source, line: int, given: Input, *configurations: Configurations) -> Iterator[list[Diagnostic]]:
     """The findings of the line, under each of the configurations."""
     from xlalint.linting import lint_one
 
-    for judged in lint_one(source, beside, *configurations):
+    for judged in lint_one(source, given, *configurations):
         yield [one for one in judged.diagnostics if one.at.line <= line <= one.at.end_line]

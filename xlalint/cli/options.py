@@ -94,6 +94,25 @@ SETTINGS = (
 )
 
 
+PROJECT = (
+    click.option(
+        "--project",
+        type=click.Path(exists=True, file_okay=False),
+        metavar="DIR",
+        help="Folder of the project that the files belong to. [default: that of the nearest configuration, "
+        "pyproject.toml or version control]",
+    ),
+    click.option("--no-project", is_flag=True, help="Read what is named, and none of the project around it."),
+)
+
+
+def project_options(command: Command) -> Command:
+    """The options of ``PROJECT``."""
+    for option in reversed(PROJECT):
+        command = option(command)
+    return command
+
+
 def settings_options(command: Command) -> Command:
     """All options of ``SETTINGS``; the command takes them as ``**chosen`` and gives them to ``configurations``."""
     for option in reversed(SETTINGS):

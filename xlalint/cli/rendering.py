@@ -13,7 +13,8 @@ from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Report, Rule
 from xlalint.findings.profile import Profile
 from xlalint.findings.settings import Configuration
-from xlalint.linting import Stdin, lines_of, rules_of
+from xlalint.inputs import Stdin
+from xlalint.linting import lines_of, rules_of
 from xlalint.reports import ReportContext, RuleCard
 
 

@@ -13,7 +13,15 @@ import click
 from xlalint.cli import check
 from xlalint.cli.console import ProgressLine, complain, say
 from xlalint.cli.entry import FAILED
-from xlalint.cli.options import GivenPath, ReportPath, Seconds, configurations, joined_some, settings_options
+from xlalint.cli.options import (
+    GivenPath,
+    ReportPath,
+    Seconds,
+    configurations,
+    joined_some,
+    project_options,
+    settings_options,
+)
 
 if TYPE_CHECKING:
     from xlalint.findings.configuration import Configurations
@@ -48,13 +56,14 @@ class Wanted(NamedTuple):
 @click.option("--verbose", "-v", is_flag=True, help="Say what is used and how long it takes, on standard error.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even where something is found.")
 @click.option("--strict", is_flag=True, help="Exit with 2 where any file can't be read.")
+@project_options
 @click.option("--steps", type=click.IntRange(2, 1000), default=6, show_default=True, help="Steps of the shorter run.")
 @click.option("--timeout", type=Seconds(), default=30.0, show_default=True, help="Seconds that one run may take.")
 @click.option("--only", metavar="LIST", multiple=True, callback=joined_some, help="Run findings of these rules only.")
 @click.option("--show-program", is_flag=True, help="Show the program that was run for each finding.")
 @click.option("--keep", type=GivenPath(file_okay=False), metavar="DIR", help="Write the programs to this folder.")
 @click.option("--rules", is_flag=True, help="Run the rules' own experiments instead; PATHs are codes or names.")
-def command(paths: tuple[str, ...], rules: bool, **chosen: Any) -> int:
+def command(paths: tuple[str, ...], rules: bool, project: str | None, no_project: bool, **chosen: Any) -> int:
     """Lint PATHs and run each finding on a torch_xla device: as it is, and without what it is flagged for.
 
     The device is that of PJRT_DEVICE, the CPU by default. Your program is not run: each finding is cut out of it, and
@@ -73,7 +82,7 @@ def command(paths: tuple[str, ...], rules: bool, **chosen: Any) -> int:
         raise click.UsageError("standard input can't be validated: name a file")
     named = check.named_paths(paths or (".",))
     only = _codes(wanted.only)
-    linted = check.linted(named, configured, None, True, output)
+    linted = check.linted(named, configured, None, check.Reading(True, project, no_project), output)
     report = _validated(linted, configured, wanted, only, output.quiet)
     _complain_of_other_devices(report)
     kept = wanted.keep is None or _keep(report, Path(wanted.keep))

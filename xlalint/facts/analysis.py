@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 from xlalint.facts.assumptions import Assumptions
@@ -14,14 +13,13 @@ from xlalint.facts.failures import Analysed, Failure, reason_of
 from xlalint.facts.heat import HeatMap
 from xlalint.facts.placing import Placing
 from xlalint.facts.reach import files_with_xla
-from xlalint.facts.workspace import Workspace, absolute
+from xlalint.facts.workspace import ALONE, Around, Workspace, absolute
 from xlalint.program import ir
 from xlalint.sources.source import Source
 
 T = TypeVar("T")
 Finish = Callable[[Source, Analysed], T]
 AssumptionsOf = Callable[[str], Assumptions]
-NO_FILES: Mapping[str, str] = MappingProxyType({})
 SMALL = 400_000
 """Bytes of source below which a second process costs more than it brings."""
 
@@ -44,8 +42,8 @@ class Whole:
         failures: Iterable[Failure],
     ) -> None:
         functions = merge(parts)
-        self.heat = HeatMap([one.facts for one in functions.values()])
-        self.xla = files_with_xla(indexes, workspace.sources)
+        self.heat = HeatMap([one.facts for one in functions.values()], workspace.files)
+        self.xla = files_with_xla(indexes, workspace.files)
         self.names = {**workspace.beside, **{path: source.path for path, source in workspace.sources.items()}}
         self.failures: dict[str, list[Failure]] = {}
         for failure in sorted(set(failures)):
@@ -53,9 +51,14 @@ class Whole:
         self.functions: dict[str, list[Evaluated]] = {}
         for key, one in functions.items():
             self.functions.setdefault(key[0], []).append(one)
-        handed = [path for path in workspace.beside if any(one.events for one in self.functions.get(path, ()))]
-        self.reported = (*workspace.sources, *handed)
-        """The files of which something is told: those of the run, and those beside them that are handed tensors."""
+        self.reported = tuple(path for path in (*workspace.sources, *workspace.beside) if self.is_told(path, workspace))
+        """The files of which something is told: those of the run, those beside them that are handed tensors, and those
+        around them on which the linter failed."""
+
+    def is_told(self, path: str, workspace: Workspace) -> bool:
+        if not workspace.is_reported(path):
+            return any(failure.internal for failure in self.failures.get(path, ()))
+        return path in workspace.sources or any(one.events for one in self.functions.get(path, ()))
 
     def analysed(self, source: Source, assumptions: Assumptions) -> Analysed:
         """The facts of one file, and what there are none of."""
@@ -87,11 +90,11 @@ def analyse_each(
     assumptions: AssumptionsOf,
     options: Run,
     finish: Finish[T],
-    beside: Mapping[str, str] = NO_FILES,
+    around: Around = ALONE,
 ) -> Iterator[T]:
     """``finish`` of each source and its facts, in the order of ``sources``, each in the process that read the file;
-    then of those files ``beside`` them that they hand tensors."""
-    workspace = workspace_of(sources, assumptions, beside)
+    then of those files beside them that they hand tensors."""
+    workspace = workspace_of(sources, assumptions, around)
     count = process_count(workspace.sources, options.jobs)
 
     def finish_one(whole: Whole, source: Source) -> T:
@@ -107,22 +110,25 @@ def analyse_each(
     part = Part(workspace, workspace.sources)
     index = part.lower()
     found = part.evaluate(index.called)
-    whole = Whole(workspace, [index], [found], part.failures)
+    whole = Whole(workspace, [index, *part.lower_around()], [found], part.failures)
     for path in whole.reported:
         yield finish_one(whole, workspace.source(path))
 
 
-def workspace_of(
-    sources: Iterable[Source], assumptions: AssumptionsOf, beside: Mapping[str, str] = NO_FILES
-) -> Workspace:
+def workspace_of(sources: Iterable[Source], assumptions: AssumptionsOf, around: Around = ALONE) -> Workspace:
     by_path = {absolute(source.path): source for source in sources}
-    return Workspace(by_path, merged_assumptions(by_path, assumptions), dict(beside))
+    shown = {path: source.path for path, source in by_path.items()}
+    if around.surroundings is not None:
+        shown = {path: shown.get(path, path) for path in sorted(around.surroundings.files)}
+    merged = merged_assumptions(shown, assumptions)
+    return Workspace(by_path, merged, around.beside, around.reported, around.surroundings)
 
 
-def merged_assumptions(by_path: dict[str, Source], assumptions: AssumptionsOf) -> Assumptions:
-    """The hints of all configurations together: names of loaders and steps may be used across folders."""
-    hints = [assumptions(source.path) for source in by_path.values()]
-    by_file = dict(zip(by_path, hints, strict=True))
+def merged_assumptions(shown: dict[str, str], assumptions: AssumptionsOf) -> Assumptions:
+    """The hints of all configurations together: names of loaders and steps may be used across folders. ``shown`` are
+    the files, with their paths as shown."""
+    hints = [assumptions(path) for path in shown.values()]
+    by_file = dict(zip(shown, hints, strict=True))
     ops, ops_by_file = merged({path: each.ops for path, each in by_file.items()})
     follower, follower_by_file = merged({path: each.follower for path, each in by_file.items()})
     return Assumptions(

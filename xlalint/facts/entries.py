@@ -39,11 +39,12 @@ SUMMING_UP = frozenset({"compute", "summary", "summarize", "result", "results", 
 """Methods of a meter that are called when its updates are over."""
 
 
-def tests_among(functions: Iterable[FunctionFacts]) -> frozenset[FunctionKey]:
-    """Tests, as unittest and pytest know them, and what is there for tests: they run once."""
+def tests_among(functions: Iterable[FunctionFacts], files: Iterable[str]) -> frozenset[FunctionKey]:
+    """Tests, as unittest and pytest know them, and what is there for tests: they run once. ``files`` are those of the
+    whole program."""
     functions = list(functions)
     paths = {function.key[0] for function in functions}
-    above = len(folder_above(paths))
+    above = len(folder_above(paths.union(files)))
     of_tests = {path for path in paths if is_for_tests(path, path[above:])}
     return frozenset(
         function.key

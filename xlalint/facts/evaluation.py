@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -16,23 +16,21 @@ from xlalint.facts.failures import Failure, reason_of
 from xlalint.facts.lending import pack, unpack
 from xlalint.facts.objects import decorator_names
 from xlalint.facts.reach import reaches_xla
-from xlalint.facts.record import FunctionKey, RawEvent, Record, function_key
+from xlalint.facts.record import FunctionKey, RawEvent, Record, RegionKey, function_key
 from xlalint.facts.regions import FunctionFacts
 from xlalint.facts.vocabulary import is_module_base
-from xlalint.facts.workspace import MAX_IMPORTED, Workspace
+from xlalint.facts.workspace import MAX_IMPORTED, Surroundings, Workspace
 from xlalint.program import ir
 from xlalint.program.link import Program, dotted_name, source_root
 from xlalint.program.lower import lower
 from xlalint.program.syntax import Unparsable
 from xlalint.sources.read import read
-from xlalint.sources.screen import imports_torch
+from xlalint.sources.screen import COSTLY_CALLS, imports_torch
 from xlalint.sources.source import Source, Unreadable
 
 RECURSION_LIMIT = 12_000
-COSTLY_NAMES = frozenset(
-    {"item", "cpu", "cuda", "tolist", "backward", "zero_grad", "mark_step", "breakpoint", "set_trace", "pad_sequence"}
-)
-"""Calls for which a file is read even if it imports no torch: a script may have it from a module of its own."""
+DEPTH_OF_SIGNS = 4
+"""Calls by which a loop may lead to what tells that it is one of steps."""
 
 
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
@@ -54,6 +52,46 @@ class Evaluated(msgspec.Struct, frozen=True, array_like=True):
 
     facts: FunctionFacts
     events: tuple[RawEvent, ...]
+
+
+class ProjectCalls:
+    """The names of all that is called in a project: ``known`` in the files that are analysed; the others are asked when
+    a name comes up."""
+
+    def __init__(self, known: frozenset[str], around: Surroundings, part: Part) -> None:
+        self.known = known
+        self.around = around
+        self.part = part
+        self.asked: dict[str, bool] = {}
+        self.called: dict[str, frozenset[str]] = {}
+
+    def __contains__(self, name: object) -> bool:
+        if name in self.known or not isinstance(name, str):
+            return name in self.known
+        if name not in self.asked:
+            calling = (path for path in self.around.calling(name) if path not in self.part.sources)
+            self.asked[name] = any(name in self.called_in(path) for path in calling)
+        return self.asked[name]
+
+    def called_in(self, path: str) -> frozenset[str]:
+        if path not in self.called:
+            module = self.part.lowered(path)
+            functions = () if module is None else module.everything
+            self.called[path] = frozenset().union(*(function.called for function in functions))
+        return self.called[path]
+
+
+def called_in_loops(record: Record) -> Iterator[FunctionKey]:
+    looping = {key for key in record.regions if within_loop(record, key)}
+    return (edge.callee for edge in record.calls if edge.region in looping)
+
+
+def within_loop(record: Record, region: RegionKey) -> bool:
+    while region in record.regions:
+        if region[0] in ("loop", "while"):
+            return True
+        region = record.regions[region].parent
+    return False
 
 
 def nowhere(_: str) -> None:
@@ -93,6 +131,23 @@ class Part:
                     xla[path] = reaches
         return Index(frozenset(called), imports, xla)
 
+    def lower_around(self) -> list[Index]:
+        """What a run over the whole project knows of the files that this one does not analyse, as far as it tells who
+        runs with torch_xla."""
+        around = self.workspace.surroundings
+        if around is None:
+            return []
+        others = sorted(around.files - self.sources.keys())
+        naming = {file.path for file in around.index.mentioning(b"torch_xla")}
+        xla: dict[str, bool] = {}
+        for path in others:
+            module = self.lowered(path) if path in naming else None
+            reaches = None if module is None else reaches_xla(module)
+            if reaches is not None:
+                xla[path] = reaches
+        imports = {path: tuple(around.graph.names(path)) for path in others} if naming else {}
+        return [Index(frozenset(), imports, xla)]
+
     def lowered(self, path: str) -> ir.ModuleIR | None:
         if path not in self.modules:
             self.modules[path] = self.load(path)
@@ -129,7 +184,9 @@ class Part:
 
     def engine(self, called: frozenset[str]) -> Engine:
         """An engine for these files; ``called`` holds the last names of all that the linted files call."""
-        program = Program(self.lowered, self.workspace.roots(), called, self.workspace.packages())
+        around = self.workspace.surroundings
+        names = called if around is None else ProjectCalls(called, around, self)
+        program = Program(self.lowered, self.workspace.roots(), names, self.workspace.packages())
         return Engine(program, self.assumptions)
 
     def evaluate(self, called: frozenset[str], paths: Iterable[str] | None = None) -> list[Evaluated]:
@@ -143,6 +200,7 @@ class Part:
             if module is None or not (engine.reveal or self.can_cost(path, module)):
                 continue
             self.evaluate_file(engine, module)
+        self.evaluate_called_in_loops(engine)
         for follower in {self.assumptions.follower, *self.assumptions.follower_by_file.values()}:
             if follower is not None:
                 follower.close()
@@ -151,11 +209,40 @@ class Part:
     def evaluate_file(self, engine: Engine, module: ir.ModuleIR) -> None:
         engine.begin_file()
         for function in module.everything:
+            if not self.workspace.leads(module.path, function.qualname):
+                continue
             self.attempt(partial(engine.analyse, function), module.path, function.at, function.qualname)
             if engine.is_spent:
                 return
         for cls in module.classes.values():
+            if not self.workspace.leads(cls.module, cls.qualname):
+                continue
             self.attempt(partial(engine.analyse_inherited, cls), module.path, cls.at, cls.name)
+
+    def evaluate_called_in_loops(self, engine: Engine) -> None:
+        """What loops call is evaluated for its own sake in a part of a project, too: by what it does, a run over all of
+        it tells what the loops are."""
+        around = self.workspace.surroundings
+        if around is None:
+            return
+        done = {function_key(one) for one in engine.records if self.workspace.leads(one.module, one.qualname)}
+        wave = {key for record in engine.records.values() for key in called_in_loops(record)}
+        for _ in range(DEPTH_OF_SIGNS):
+            wave -= done
+            done |= wave
+            functions = [one for key in sorted(wave) if (one := self.function(key, around)) is not None]
+            for function in functions:
+                engine.begin_file()
+                self.attempt(partial(engine.analyse, function), function.module, function.at, function.qualname)
+            records = [engine.records[one] for one in functions if one in engine.records]
+            wave = {edge.callee for record in records for edge in record.calls}
+
+    def function(self, key: FunctionKey, around: Surroundings) -> ir.FunctionIR | None:
+        """A function of the project by its key; nested ones are evaluated where they are made."""
+        module = self.lowered(key[0]) if key[0] in around.files else None
+        return (
+            next((one for one in module.everything if function_key(one) == key), None) if module is not None else None
+        )
 
     def evaluated(self, engine: Engine) -> list[Evaluated]:
         """The records of all functions that were evaluated."""
@@ -171,7 +258,7 @@ class Part:
         and calls nothing that costs, is only read where others call it."""
         if imports_torch(self.sources[path].text.encode(errors="replace")):
             return True
-        return any(not function.called.isdisjoint(COSTLY_NAMES) for function in module.everything)
+        return any(not function.called.isdisjoint(COSTLY_CALLS) for function in module.everything)
 
     def attempt(self, act: Callable[[], None], path: str, at: int, name: str) -> None:
         """What fails costs the function that it was done for, is told, and costs no other."""

@@ -14,8 +14,8 @@ from xlalint.facts.placing import Placing
 from xlalint.facts.printing import show
 from xlalint.facts.record import FunctionKey, RawEvent, RegionKey
 from xlalint.facts.regions import FunctionFacts, regions_around
-from xlalint.facts.watching import Watch
-from xlalint.facts.workspace import absolute
+from xlalint.facts.watching import Line, Watch
+from xlalint.facts.workspace import ALONE, Around, absolute
 from xlalint.program import ir
 from xlalint.sources.source import Source
 
@@ -40,42 +40,63 @@ class Unexplained(Exception):
     """A file of which nothing is known. One line, without the path."""
 
 
-def explain(source: Source, line: int, assumptions: AssumptionsOf, beside: Sequence[Source] = ()) -> str:
-    """What is known of a line, counted from 1, as lines of text, in a run over the file and those ``beside`` it. What
-    they import is read, too.
+def explain(
+    source: Source,
+    line: int,
+    assumptions: AssumptionsOf,
+    sources: Sequence[Source] = (),
+    around: Around = ALONE,
+) -> str:
+    """What is known of a line, counted from 1, as lines of text, in a run over ``sources``: the file alone where none
+    are given. What they import is read, too.
 
     Raises ``Unexplained`` for a file that can't be parsed.
     """
-    path = absolute(source.path)
-    workspace = workspace_of((*beside, source), assumptions)
+    (text,) = explanations([(source, line)], assumptions, sources or (source,), around)
+    return text
+
+
+def explanations(
+    places: Sequence[tuple[Source, int]], assumptions: AssumptionsOf, sources: Sequence[Source], around: Around = ALONE
+) -> list[str]:
+    """The same of several lines, in one run over ``sources``. Raises ``Unexplained``."""
+    workspace = workspace_of(sources, assumptions, around)
     part = Part(workspace, workspace.sources)
     index = part.lower()
     engine = part.engine(index.called)
-    watch = Watch(path, line)
+    watch = Watch((absolute(source.path), line) for source, line in places)
     watch.on(engine)
-    whole = Whole(workspace, [index], [part.evaluate_with(engine, part.own)], part.failures)
+    whole = Whole(workspace, [index, *part.lower_around()], [part.evaluate_with(engine, part.own)], part.failures)
+    return ["\n".join(explained(whole, watch, source, line, assumptions)) + "\n" for source, line in places]
+
+
+def explained(whole: Whole, watch: Watch, source: Source, line: int, assumptions: AssumptionsOf) -> Iterator[str]:
+    path = absolute(source.path)
     analysed = whole.analysed(source, assumptions(source.path))
     if analysed.unread:
         raise Unexplained(analysed.unread)
     placing = whole.placing(source, assumptions(source.path))
     functions = whole.functions.get(path, [])
-    return "\n".join(Explanation(placing, functions, watch, analysed.failures).lines()) + "\n"
+    return Explanation(placing, functions, line, watch.lines[path, line], analysed.failures).lines()
 
 
 class Explanation:
     """The text of one line's explanation, from what a run left."""
 
-    def __init__(self, placing: Placing, functions: list[Evaluated], watch: Watch, failures: Sequence[Failure]) -> None:
+    def __init__(
+        self, placing: Placing, functions: list[Evaluated], line: int, watched: Line, failures: Sequence[Failure]
+    ) -> None:
         self.placing = placing
         self.heat = placing.heat
         self.functions = functions
-        self.watch = watch
+        self.line = line
+        self.watched = watched
         self.failures = failures
-        self.regions = sorted(place for place in watch.regions if place[0] in self.heat.functions)
+        self.regions = sorted(place for place in watched.regions if place[0] in self.heat.functions)
         """Where the line was evaluated; a function in which the analysis failed has left nothing."""
 
     def lines(self) -> Iterator[str]:
-        source, line = self.placing.source, self.watch.line
+        source, line = self.placing.source, self.line
         yield f"{source.path}:{line}: {source.lines()[line - 1].strip()}"
         yield from section("not linted", self.not_linted())
         if not self.regions:
@@ -126,7 +147,7 @@ class Explanation:
 
     def values(self) -> Iterator[str]:
         seen = set()
-        for at, value in self.watch.joined().items():
+        for at, value in self.watched.joined().items():
             text = self.placing.text.of(at)
             named = any(isinstance(part, (d.Namespace, d.Bound)) for part in d.alternatives(value))
             if text and text not in seen and not named:
@@ -138,7 +159,7 @@ class Explanation:
     def happenings(self) -> Iterator[str]:
         told = False
         for one in self.functions:
-            here = {sign.kind for sign in one.facts.signs if ir.unpack(sign.at)[0] == self.watch.line}
+            here = {sign.kind for sign in one.facts.signs if ir.unpack(sign.at)[0] == self.line}
             for kind in sorted(here & STEPS.keys()):
                 told = told or kind != "model-call"
                 yield STEPS[kind]
@@ -147,7 +168,7 @@ class Explanation:
                     told = True
                     yield from self.happening(raw, one.facts)
         for event in self.placing.events(self.functions):
-            if event.effect is Effect.NO_BOUNDARY and event.span.line == self.watch.line:
+            if event.effect is Effect.NO_BOUNDARY and event.span.line == self.line:
                 told = True
                 yield f"no-boundary: the {event.subject} loop sets no step boundary"
         if not told:
@@ -159,7 +180,7 @@ class Explanation:
 
     def is_here(self, at: int) -> bool:
         first, _, last, _ = ir.unpack(at)
-        return first <= self.watch.line <= last
+        return first <= self.line <= last
 
     def happening(self, raw: RawEvent, function: FunctionFacts) -> Iterator[str]:
         event = self.placing.event(raw, function)
@@ -175,7 +196,7 @@ class Explanation:
         yield f"  {judged(event)}"
 
     def nothing(self) -> str:
-        values = [part for value in self.watch.joined().values() for part in d.alternatives(value)]
+        values = [part for value in self.watched.joined().values() for part in d.alternatives(value)]
         tensors = [part for part in values if isinstance(part, d.Tensor)]
         if any(part.device == d.HOST for part in tensors) and not any(part.live for part in tensors):
             return "nothing that costs: the tensors here live on the host"

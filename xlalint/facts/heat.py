@@ -56,8 +56,8 @@ class Giving(msgspec.Struct, frozen=True):
 class HeatMap(StepLoops):
     """The fixpoint. ``pace(function, region)`` answers; ``chain(function)`` tells the calls from the step loop."""
 
-    def __init__(self, functions: Iterable[FunctionFacts]) -> None:
-        super().__init__(functions)
+    def __init__(self, functions: Iterable[FunctionFacts], files: Iterable[str] = ()) -> None:
+        super().__init__(functions, files)
         self.base: dict[FunctionKey, Pace] = {}
         self.via: dict[FunctionKey, tuple[FunctionKey, CallEdge]] = {}
         self.asked = {key: asked for key, function in self.functions.items() if (asked := asked_parameters(function))}

@@ -28,7 +28,7 @@ def check_call(
     """Note the cost of the first row that holds for a call of ``name`` and has what it works on. ``fixable`` is whether
     the call itself is one of ``name``, so that its fix can be made there."""
     for row in costly_calls().get(name, ()):
-        if not holds(row, arguments, keywords) or not row.unless.isdisjoint(frame.engine.program.called):
+        if not holds(row, arguments, keywords) or any(name in frame.engine.program.called for name in row.unless):
             continue
         known = operand(row, arguments, keywords)
         if known is None:

@@ -136,6 +136,7 @@ class Team:
         called = self.hand_out(part, indexes, workers)
         own, sent = packed(part, part.evaluate(called, taken_by(0, self.waiting)))
         parts: list[bytes] = [sent, *(self.receive(worker) for worker in workers)]
+        indexes += part.lower_around()
         for worker in workers:
             self.send(worker, (indexes, [data for other, data in enumerate(parts) if other != worker.number]))
         found = [own, *(DECODER.decode(data) for data in parts[1:])]

@@ -6,12 +6,11 @@ alone. That tells nothing of its other files.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from xlalint.program import ir
 from xlalint.program.link import dotted_name, source_root
-from xlalint.sources.source import Source
 
 if TYPE_CHECKING:
     from xlalint.facts.evaluation import Index
@@ -25,10 +24,10 @@ def reaches_xla(module: ir.ModuleIR) -> bool | None:
     return False if module.is_script and any(map(is_xla, module.imports.values())) else None
 
 
-def files_with_xla(indexes: Sequence[Index], by_path: dict[str, Source]) -> frozenset[str]:
+def files_with_xla(indexes: Sequence[Index], paths: Iterable[str]) -> frozenset[str]:
     imports = {path: names for index in indexes for path, names in index.imports.items()}
     by_name: dict[tuple[str, str], str] = {}
-    for path in by_path:
+    for path in paths:
         root = source_root(path)
         by_name[root, dotted_name(path, root)[0]] = path
     reached = {path for index in indexes for path in index.xla}

@@ -21,8 +21,8 @@ class Sights(Watch):
     """Collects the values of every line of some files."""
 
     def __init__(self, paths: Iterable[str]) -> None:
-        super().__init__("", 0)
-        self.paths = frozenset(paths)
+        super().__init__(())
+        self.seen_in = frozenset(paths)
         self.program: Program | None = None
         self.seen: dict[tuple[str, int], list[d.Value]] = {}
 
@@ -30,7 +30,7 @@ class Sights(Watch):
         def watched(frame: Frame, node: Any) -> d.Value:
             value: d.Value = handler(frame, node)
             at = span_of(node)
-            if at and value is not d.UNKNOWN and frame.path in self.paths:
+            if at and value is not d.UNKNOWN and frame.path in self.seen_in:
                 kept = self.seen.setdefault((frame.path, at), [])
                 if value not in kept:
                     kept.append(value)

@@ -28,11 +28,12 @@ class Content(msgspec.Struct, frozen=True):
 
 
 class StepLoops:
-    """The program's functions and calls, and the kind of each loop: "step", "epoch" or neither."""
+    """The program's functions and calls, and the kind of each loop: "step", "epoch" or neither. ``files`` are those of
+    the whole program."""
 
-    def __init__(self, functions: Iterable[FunctionFacts]) -> None:
+    def __init__(self, functions: Iterable[FunctionFacts], files: Iterable[str] = ()) -> None:
         self.functions = {f.key: f for f in sorted(functions, key=lambda f: f.key)}
-        self.tests = tests_among(self.functions.values())
+        self.tests = tests_among(self.functions.values(), files)
         self.performs: dict[FunctionKey, frozenset[str]] = {}
         self.loops: dict[FunctionKey, dict[RegionKey, str]] = {}
         self.contains: set[FunctionKey] = set()

@@ -1,11 +1,11 @@
-"""What is known where a line is evaluated: the values of its expressions, and where in the program it stands.
+"""What is known where lines are evaluated: the values of its expressions, and where in the program it stands.
 
 The table of expression handlers is replaced for one run, so that linting pays nothing for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from xlalint.facts import domain as d
@@ -19,13 +19,11 @@ TOLD = (ir.Name, ir.Attribute, ir.Call, ir.Subscript, ir.Binary, ir.Unary, ir.Co
 
 
 class Watch:
-    """Collects, for one line of one file, each expression's values and the regions that it is evaluated in."""
+    """Collects, for some lines of some files, each expression's values and the regions that it is evaluated in."""
 
-    def __init__(self, path: str, line: int) -> None:
-        self.path = path
-        self.line = line
-        self.values: dict[int, list[d.Value]] = {}
-        self.regions: dict[tuple[FunctionKey, RegionKey], None] = {}
+    def __init__(self, lines: Iterable[tuple[str, int]]) -> None:
+        self.lines = {place: Line() for place in lines}
+        self.paths = frozenset(path for path, _ in self.lines)
 
     def on(self, engine: Engine) -> None:
         engine.expressions = {kind: self.around(handler) for kind, handler in EXPRESSIONS.items()}
@@ -34,11 +32,21 @@ class Watch:
         def watched(frame: Frame, node: Any) -> d.Value:
             value = handler(frame, node)
             at = span_of(node)
-            if at and frame.path == self.path and not frame.quiet and ir.unpack(at)[0] == self.line:
-                self.note(frame, node, value)
+            if at and frame.path in self.paths and not frame.quiet:
+                line = self.lines.get((frame.path, ir.unpack(at)[0]))
+                if line is not None:
+                    line.note(frame, node, value)
             return value
 
         return watched
+
+
+class Line:
+    """What is known of one line."""
+
+    def __init__(self) -> None:
+        self.values: dict[int, list[d.Value]] = {}
+        self.regions: dict[tuple[FunctionKey, RegionKey], None] = {}
 
     def note(self, frame: Frame, node: ir.Expr, value: d.Value) -> None:
         self.regions[function_key(frame.function), frame.region] = None

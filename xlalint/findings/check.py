@@ -75,7 +75,7 @@ class Judge:
             known = [one.rule for one in self._rules]
             found.extend(draft.unused_suppressions(known, [one.rule for one in active], self._level(UNUSED)))
         found.sort(key=lambda one: (one.at, one.code))
-        return Judged(tuple(found), tuple(draft.failures))
+        return Judged(source.path, tuple(found), tuple(draft.failures))
 
     def _placed(self, active: Iterable[Loaded], facts: Facts, draft: _Draft) -> Iterator[_Placed]:
         for loaded in active:

@@ -255,8 +255,9 @@ class Skipped(msgspec.Struct, frozen=True):
 
 
 class Judged(msgspec.Struct, frozen=True):
-    """What is said of one file."""
+    """What is said of one file; ``path`` as it is shown."""
 
+    path: str
     diagnostics: tuple[Diagnostic, ...] = ()
     skipped: tuple[Skipped, ...] = ()
 
@@ -278,3 +279,5 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     named_missing: tuple[str, ...] = ()
     profiles: tuple[UsedProfile, ...] = ()
+    remarks: tuple[str, ...] = ()
+    """What the user should know of how files were read, a line each."""

@@ -110,6 +110,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="kebab", forbid
     """Where those packages are installed: a virtual environment, its interpreter, or a folder with packages."""
     jobs: int = 0
     """Processes; 0: one for each core."""
+    project_max_files: int = 5000
+    """Python files of a project beyond which what leads to the named ones is not looked for."""
     hints: Hints = Hints()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import TypeAlias
 
 import msgspec
@@ -87,7 +87,7 @@ class Program:
         self,
         load: Callable[[str], ir.ModuleIR | None],
         roots: Iterable[str],
-        called: frozenset[str],
+        called: Container[str],
         packages: frozenset[str] = frozenset(),
     ) -> None:
         self.load = load

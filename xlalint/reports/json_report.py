@@ -24,6 +24,7 @@ def render(report: Report, context: ReportContext) -> str:
         "findings": [_finding(diagnostic) for diagnostic in diagnostics],
         "skipped": [_skipped(skipped) for skipped in report.skipped],
         "summary": _summary(report, diagnostics),
+        **({"remarks": list(report.remarks)} if report.remarks else {}),
         **({"profiles": [_profile(used) for used in report.profiles]} if report.profiles else {}),
     }
     return _text(document) + "\n"

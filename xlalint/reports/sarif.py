@@ -106,9 +106,10 @@ def _invocation(report: Report, context: ReportContext) -> Any:
         om.Notification(level="error", message=om.Message(text=f"{path} does not exist"))
         for path in report.named_missing
     ]
+    remarks = [om.Notification(level="note", message=om.Message(text=remark)) for remark in report.remarks]
     return om.Invocation(
         execution_successful=not report.named_missing and not any(one.internal for one in report.skipped),
-        tool_execution_notifications=[*skipped, *missing],
+        tool_execution_notifications=[*skipped, *missing, *remarks],
     )
 
 

@@ -38,11 +38,14 @@ class Refused(msgspec.Struct, frozen=True):
 
 
 class Discovered(msgspec.Struct, frozen=True):
-    """``files`` sorted by path, each once; ``missing`` are named paths that are not there."""
+    """``files`` sorted by path, each once; ``missing`` are named paths that are not there.
+
+    ``too_many`` where the search was given up: then there are no files."""
 
     files: tuple[Found, ...]
     missing: tuple[str, ...]
     refused: tuple[Refused, ...]
+    too_many: bool = False
 
 
 def shown(path: str) -> str:
@@ -55,19 +58,36 @@ def shown(path: str) -> str:
     return os.fsencode(relative).decode("utf-8", "backslashreplace").replace(os.sep, "/")
 
 
-def discover(paths: Iterable[Path], excludes_for: ExcludesFor) -> Discovered:
-    """All files that ``paths`` stand for. Symbolic links to folders are not followed below a named path."""
-    walk = _Walk(excludes_for)
-    for path in paths:
-        walk.take_named(os.path.abspath(path))
-    return walk.result()
+FOLDERS_A_FILE = 4
+"""Folders that are searched for each file that may be found."""
+
+
+class _TooMany(Exception):
+    """There are more files than are wanted."""
+
+
+def discover(paths: Iterable[Path], excludes_for: ExcludesFor, most: int | None = None) -> Discovered:
+    """All files that ``paths`` stand for. Symbolic links to folders are not followed below a named path. The search is
+    given up where there are more than ``most`` files, or many more folders."""
+    walk = _Walk(excludes_for, most)
+    try:
+        for path in paths:
+            walk.take_named(os.path.abspath(path))
+        found = walk.result()
+    except _TooMany:
+        found = None
+    if found is None or (most is not None and len(found.files) > most):
+        return Discovered((), (), (), too_many=True)
+    return found
 
 
 class _Walk:
     """The state of one discovery."""
 
-    def __init__(self, excludes_for: ExcludesFor) -> None:
+    def __init__(self, excludes_for: ExcludesFor, most: int | None) -> None:
         self._excludes_for = excludes_for
+        self._most = most
+        self._folders = 0
         self._found: dict[str, Found] = {}
         self._missing: list[str] = []
         self._refused: dict[str, Refused] = {}
@@ -104,6 +124,9 @@ class _Walk:
         waiting: list[tuple[str, tuple[Pattern, ...]]] = [(top, above)]
         while waiting:
             folder, outer = waiting.pop()
+            self._folders += 1
+            if self._most is not None and max(len(self._found), self._folders // FOLDERS_A_FILE) > self._most:
+                raise _TooMany
             excludes = self._excludes_for(folder)
             ignored = (*outer, *gitignore_in(folder)) if excludes.gitignore else ()
             out = self._excluded(excludes)

@@ -46,6 +46,11 @@ TENSOR_PACKAGES = (
 )
 """Top-level packages that hand tensors to those who import them, as regular expressions on the name."""
 
+COSTLY_CALLS = frozenset(
+    {"item", "cpu", "cuda", "tolist", "backward", "zero_grad", "mark_step", "breakpoint", "set_trace", "pad_sequence"}
+)
+"""Calls for which a file is read even if it imports no torch: a script may have it from a module of its own."""
+
 _ROOTS = "(?:" + "|".join(TENSOR_PACKAGES) + r")\b"
 # Each pattern has a literal beginning: `re` searches for a literal ten times as fast as for a choice.
 _FROM = re.compile(rf"from[ \t\\]+(?:\\\r?\n[ \t]*)?{_ROOTS}".encode())
@@ -55,6 +60,14 @@ _IMPORT = re.compile(
 _DYNAMIC = tuple(re.compile(rf"{name}\([ \t\r\n]*[\"']{_ROOTS}".encode()) for name in ("import_module", "__import__"))
 # What may stand before an import on its line: nothing, or `try:`, `if x:`, `a = 1;`.
 _BEFORE = re.compile(rb"(?:^|[\r\n;:])[ \t\f]*\Z|\xef\xbb\xbf\Z")
+
+
+_CALL = re.compile(rb"\b(?:" + "|".join(sorted(COSTLY_CALLS)).encode() + rb")[ \t]*\(")
+
+
+def calls_what_costs(data: bytes) -> bool:
+    """Whether something is called that costs where it is done to a tensor."""
+    return _CALL.search(data) is not None
 
 
 def imports_torch(data: bytes) -> bool:
