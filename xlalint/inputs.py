@@ -150,7 +150,7 @@ def _input(texts: Texts, reported: frozenset[str], remarks: Sequence[str]) -> In
     files = {path: File(path, data) for path, data in texts.data.items()}
     graph = ImportGraph(files)
     kept = _kept(texts.data, graph)
-    surroundings = None if kept <= reported else _surroundings(files, graph, kept, reported)
+    surroundings = None if kept <= reported else surroundings_of(files, graph, kept, reported)
     wanted = kept if surroundings is None else kept & (reported | surroundings.leading.keys())
     sources = [source for path in wanted if (source := texts.source(path, path in reported)) is not None]
     sources.sort(key=lambda source: source.path)
@@ -163,11 +163,14 @@ def _input(texts: Texts, reported: frozenset[str], remarks: Sequence[str]) -> In
     )
 
 
-def _surroundings(
+def surroundings_of(
     files: dict[str, File], graph: ImportGraph, kept: frozenset[str], reported: frozenset[str]
-) -> Surroundings:
+) -> Surroundings | None:
+    """What lies around the files that lead to those reported; None where most of the project does, and is best
+    analysed as a whole."""
     index = Index(files)
-    return Surroundings(index, graph, kept, index.dependents(reported))
+    leading = index.dependents(reported, sum(len(files[path].data) for path in kept) // 2)
+    return None if leading is None else Surroundings(index, graph, kept, leading)
 
 
 def _kept(data: dict[str, bytes], graph: ImportGraph) -> frozenset[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from xlalint.facts.record import FunctionKey
 from xlalint.facts.regions import FunctionFacts
 from xlalint.knowledge.tables import frameworks
+from xlalint.sources.dependents import SETTING_UP
 
 DECODING = frozenset({"generate", "sample", "decode", "beam_search", "greedy_search", "greedy_decode", "inference"})
 
@@ -23,8 +24,6 @@ PLAIN_ENTRIES = frozenset(
         "preprocess_logits_for_metrics",
     }
 )
-
-SETTING_UP = ("load_", "save_", "export_", "download_", "plot_", "visualize_", "register_", "set_", "init_", "parse_")
 
 READING = ("read_", "write_", "probe_")
 """What a plain function does with files; a module may read what it remembers."""

@@ -225,10 +225,10 @@ class Part:
         around = self.workspace.surroundings
         if around is None:
             return
-        done = {function_key(one) for one in engine.records if self.workspace.leads(one.module, one.qualname)}
+        done: set[FunctionKey] = set()
         wave = {key for record in engine.records.values() for key in called_in_loops(record)}
         for _ in range(DEPTH_OF_SIGNS):
-            wave -= done
+            wave = {key for key in wave - done if not self.workspace.leads(key[0], key[1])}
             done |= wave
             functions = [one for key in sorted(wave) if (one := self.function(key, around)) is not None]
             for function in functions:

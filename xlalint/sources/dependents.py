@@ -24,6 +24,8 @@ _COMPOUND = re.compile(rb"(?:if|elif|else|try|except|finally|with|for|while|matc
 _FROM = re.compile(rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]*(\([^)]*\)|(?:[^\n\\;]|\\\r?\n)*)", re.MULTILINE)
 _IMPORT = re.compile(rb"^[ \t]*import[ \t]+((?:[^\n\\;#]|\\\r?\n)*)", re.MULTILINE)
 _LOOP = re.compile(rb"[ \t]*(?:async[ \t]+)?(?:for|while)\b")
+SETTING_UP = ("load_", "save_", "export_", "download_", "plot_", "visualize_", "register_", "set_", "init_", "parse_")
+"""How the names of functions begin that run before, after or apart from the steps."""
 CONSTRUCTORS = frozenset({b"__init__", b"__new__", b"__post_init__"})
 OBJECT_CALLS = frozenset({b"__call__", b"forward"})
 _COMMENT = re.compile(rb"#[^\n]*")
@@ -107,12 +109,13 @@ class Definition:
         return found
 
     def leading_to(self, methods: frozenset[bytes]) -> frozenset[bytes]:
-        """Those methods, and all of the class that may lead to one of them."""
-        found = set(methods)
-        pending = list(methods)
+        """Those methods, and all of the class that may lead to one of them, but for what sets an object up."""
+        found = {name for name in methods if not sets_up(name)}
+        pending = list(found)
         while pending:
             name = pending.pop()
             callers = {caller for caller, mentioned in self.methods.items() if name in mentioned} - found
+            callers = {caller for caller in callers if not sets_up(caller)}
             found |= callers
             pending += callers
         return frozenset(found)
@@ -196,6 +199,7 @@ class Index:
     def __init__(self, files: Mapping[str, File]) -> None:
         self.files = files
         self._mentioning: dict[bytes, list[File]] = {}
+        self._classes: dict[bytes, list[tuple[File, Definition]]] = {}
         for file in self.files.values():
             for word in words(file.data):
                 self._mentioning.setdefault(word, []).append(file)
@@ -203,19 +207,37 @@ class Index:
     def mentioning(self, word: bytes) -> list[File]:
         return self._mentioning.get(word, [])
 
-    def dependents(self, named: Iterable[str]) -> dict[str, frozenset[str]]:
+    def dependents(self, named: Iterable[str], most: int) -> dict[str, frozenset[str]] | None:
         """The files that may lead to functions of those named, with the top-level functions and classes that do; ""
-        stands for the other statements of a file. The named files themselves are left out."""
-        return _Search(self, frozenset(named)).run()
+        stands for the other statements of a file. The named files themselves are left out.
+
+        None where they are more than ``most`` bytes of text.
+        """
+        return _Search(self, frozenset(named), most).run()
+
+    def classes(self, name: bytes) -> list[tuple[File, Definition]]:
+        """The classes of this name."""
+        if name not in self._classes:
+            self._classes[name] = [
+                (file, definition)
+                for file in self.mentioning(name)
+                for definition in file.definitions
+                if name in definition.names and definition.is_class
+            ]
+        return self._classes[name]
 
 
 class _Search:
     """The worklist of names that lead to the named files, each with the file that defines it."""
 
-    def __init__(self, index: Index, named: frozenset[str]) -> None:
+    def __init__(self, index: Index, named: frozenset[str], most: int) -> None:
         self.index = index
+        self.most = most
         self.named = named
         self.found: dict[str, set[str]] = {}
+        self.counted: set[int] = set()
+        self.size = 0
+        """Bytes of all that was found."""
         self.reached: set[int] = set()
         """Definitions that lead there, by identity."""
         self.overridden: set[tuple[int, frozenset[bytes]]] = set()
@@ -228,16 +250,21 @@ class _Search:
                 for definition in file.definitions:
                     self.reach(file, definition)
 
-    def run(self) -> dict[str, frozenset[str]]:
+    def run(self) -> dict[str, frozenset[str]] | None:
         while self.pending:
+            if self.size > self.most:
+                return None
             name, origin = self.pending.pop()
             for file in self.index.mentioning(name):
                 self.look(file, name, origin)
         return {path: frozenset(names) for path, names in self.found.items()}
 
     def find(self, file: File, definition: Definition) -> None:
-        if file.path not in self.named and not definition.is_import:
-            self.found.setdefault(file.path, set()).add(definition.name)
+        if file.path in self.named or definition.is_import or id(definition) in self.counted:
+            return
+        self.counted.add(id(definition))
+        self.size += len(definition.text)
+        self.found.setdefault(file.path, set()).add(definition.name)
 
     def look(self, file: File, name: bytes, origin: File) -> None:
         """Reach the definitions of a file that mention what another defines."""
@@ -267,11 +294,9 @@ class _Search:
     def reach_bases(self, file: File, definition: Definition) -> None:
         """What overrides a method runs where that is called: the callers of a base's method lead there, too."""
         for base in definition.bases:
-            for other in self.index.mentioning(base):
+            for other, candidate in self.index.classes(base):
                 if other is file or base in file.imports.names or other.module_name in file.imports.modules:
-                    for candidate in other.definitions:
-                        if candidate.is_class and base in candidate.names:
-                            self.reach_overridden(other, candidate, overridden(definition, candidate))
+                    self.reach_overridden(other, candidate, overridden(definition, candidate))
 
     def reach_overridden(self, file: File, base: Definition, methods: frozenset[bytes]) -> None:
         methods = base.leading_to(methods)
@@ -309,6 +334,10 @@ class _Search:
         if (name, file.path) not in self.seen:
             self.seen.add((name, file.path))
             self.pending.append((name, file))
+
+
+def sets_up(name: bytes) -> bool:
+    return name in CONSTRUCTORS or os.fsdecode(name).lstrip("_").startswith(SETTING_UP)
 
 
 def overridden(cls: Definition, base: Definition) -> frozenset[bytes]:
