@@ -169,8 +169,20 @@ CONTEXT = "ctx"
 """What an autograd function keeps its tensors in, and any attributes."""
 
 
+def holds_text(value: d.Value) -> bool:
+    """A text, or several, and nothing else."""
+    if type(value) is d.Union:
+        return all(map(holds_text, value.alternatives))
+    if type(value) is d.Sequence:
+        return all(map(holds_text, value.elements or (value.element,)))
+    return type(value) is d.Host and value.type == "str"
+
+
 def confirmed(promised: d.Value, annotated: d.Value | None) -> d.Value:
-    """A promise beside an annotation: where both tell of a tensor, it is sure, and the promise knows more."""
+    """A promise beside an annotation: where both tell of a tensor, it is sure, and the promise knows more. What is
+    annotated as text is none of the tensors that a framework hands on for the most part."""
+    if annotated is not None and holds_text(annotated):
+        return annotated
     if type(promised) is not d.Tensor or type(annotated) is not d.Tensor:
         return promised
     return annotated.but(dtype=promised.dtype or annotated.dtype, dims=promised.dims or annotated.dims)

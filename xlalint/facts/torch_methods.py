@@ -316,7 +316,16 @@ def where(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: 
 
 
 def several(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    if name == "split" and is_of_text(arguments, keywords):
+        return d.sequence("list", None, d.STR)
     return torch_calls.several(frame, name, [t, *arguments], keywords, node)
+
+
+def is_of_text(arguments: Arguments, keywords: Keywords) -> bool:
+    """``line.split()``, ``line.split(",")``: of a tensor both would raise, so what was taken for one is a text."""
+    if not arguments:
+        return not keywords
+    return type(arguments[0]) is d.Host and arguments[0].type == "str"
 
 
 def factor(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
