@@ -11,6 +11,7 @@ import msgspec
 from xlalint.facts.workspace import Around, Surroundings
 from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Skipped
+from xlalint.findings.settings import ConfigurationError
 from xlalint.program.import_graph import ImportGraph
 from xlalint.program.link import INSTALLED
 from xlalint.program.syntax import Unparsable, parse
@@ -114,10 +115,12 @@ class Texts:
         self.shown[path] = stdin.name
 
     def take_project(self, root: str) -> list[str]:
-        """The other files of a project; gives what is to be said where there are too many."""
-        configuration = self.configurations.of_folder(root)
-        most = configuration.settings.project_max_files
-        found = discover([Path(root)], lambda folder: self.configurations.of_folder(folder).excludes(), most)
+        """The other files of a project; gives what is to be said where they are not read."""
+        most = self.configurations.of_folder(root).settings.project_max_files
+        try:
+            found = discover([Path(root)], lambda folder: self.configurations.of_folder(folder).excludes(), most)
+        except ConfigurationError as error:
+            return [f"the project {shown(root)} is not read, only what is named: {error}"]
         if found.too_many:
             known = f"more than {most} Python files (`project-max-files`)"
             return [f"the project {shown(root)} has {known}: only what is named is read, and not what leads to it"]

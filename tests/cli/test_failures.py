@@ -148,6 +148,26 @@ def test_a_process_that_dies_costs_its_file_and_not_the_run(xlalint: Xlalint) ->
     assert {one["path"] for one in json.loads(outcome.out)["findings"]} == {"a.py", "b.py"}
 
 
+@PROCESSES
+def test_a_failure_in_a_file_that_is_only_imported_is_told(
+    xlalint: Xlalint, monkeypatch: pytest.MonkeyPatch, jobs: str
+) -> None:
+    lower = evaluation.lower
+
+    def failing(source: Source, module: str, package: str) -> ir.ModuleIR:
+        if Path(source.path).name == "helpers.py":
+            raise KeyError("while it is lowered")
+        return lower(source, module, package)
+
+    monkeypatch.setattr(evaluation, "lower", failing)
+    Path("helpers.py").write_text("import torch\n\n\ndef number(x):\n    return x.item()\n")
+    for name in ("a", "b"):
+        Path(f"{name}.py").write_text(f"from helpers import number\n{STEP.format(name='train')}        number(loss)\n")
+    outcome = xlalint("a.py", "b.py", "--no-project", "--jobs", jobs)
+    assert outcome.code == 1
+    assert outcome.errors == ["xlalint: warning: helpers.py: internal error: KeyError: 'while it is lowered'"]
+
+
 def test_no_file_holds_up_a_run(xlalint: Xlalint) -> None:
     Path("slow.py").write_text(f"import torch\n\n\n{nested('slow', 12, 1_000)}{STEP.format(name='after')[14:]}")
     Path("train.py").write_text(STEP.format(name="train"))

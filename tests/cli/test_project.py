@@ -108,6 +108,16 @@ def test_a_project_that_is_too_large_is_told(project: Xlalint) -> None:
     assert not project("pkg/utils.py").err
 
 
+def test_a_broken_configuration_beside_it_stops_no_part(project: Xlalint) -> None:
+    Path("other").mkdir()
+    Path("other/xlalint.toml").write_text("jobs = many\n")
+    outcome = project("pkg/utils.py")
+    (told,) = outcome.errors
+    assert told.startswith("xlalint: warning: the project . is not read, only what is named: other/xlalint.toml: ")
+    assert outcome.code in (0, 1)
+    assert project(".").code == 2
+
+
 def test_a_broken_file_of_the_project_is_told_to_who_names_it(project: Xlalint) -> None:
     Path("broken.py").write_text("import torch\nfrom pkg.utils import number\nnumber(\n")
     assert asked(project, "pkg/utils.py") == READ

@@ -51,14 +51,18 @@ class Whole:
         self.functions: dict[str, list[Evaluated]] = {}
         for key, one in functions.items():
             self.functions.setdefault(key[0], []).append(one)
-        self.reported = tuple(path for path in (*workspace.sources, *workspace.beside) if self.is_told(path, workspace))
+        files = dict.fromkeys((*workspace.sources, *workspace.beside, *self.failures))
+        self.reported = tuple(path for path in files if self.is_told(path, workspace))
         """The files of which something is told: those of the run, those beside them that are handed tensors, and those
         around them on which the linter failed."""
 
     def is_told(self, path: str, workspace: Workspace) -> bool:
+        if any(failure.internal for failure in self.failures.get(path, ())):
+            return True
         if not workspace.is_reported(path):
-            return any(failure.internal for failure in self.failures.get(path, ()))
-        return path in workspace.sources or any(one.events for one in self.functions.get(path, ()))
+            return False
+        handed = path in workspace.beside and any(one.events for one in self.functions.get(path, ()))
+        return handed or path in workspace.sources
 
     def analysed(self, source: Source, assumptions: Assumptions) -> Analysed:
         """The facts of one file, and what there are none of."""

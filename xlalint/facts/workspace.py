@@ -13,6 +13,7 @@ from xlalint.facts.assumptions import Assumptions
 from xlalint.program.import_graph import ImportGraph
 from xlalint.program.link import dotted_name, source_root
 from xlalint.sources.dependents import Index
+from xlalint.sources.discover import shown
 from xlalint.sources.read import read
 from xlalint.sources.source import Source
 
@@ -69,7 +70,9 @@ class Workspace(msgspec.Struct, frozen=True):
     def source(self, path: str) -> Source:
         """The text of a file of the run. Raises ``Unreadable``."""
         found = self.sources.get(path)
-        return found if found is not None else read(Path(path), self.beside[path], MAX_IMPORTED)
+        if found is not None:
+            return found
+        return read(Path(path), self.beside.get(path) or shown(path), MAX_IMPORTED)
 
     @property
     def files(self) -> frozenset[str]:
