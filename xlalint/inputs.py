@@ -194,7 +194,9 @@ def _projects(
         named.append(os.path.abspath(stdin.name))
     folders = dict.fromkeys(path if os.path.isdir(path) else os.path.dirname(path) for path in named)
     roots = {root for folder in folders if (root := _project_of(folder, configurations)) is not None}
-    return sorted(root for root in roots if not any(_lies_in(root, other) for other in roots if other != root))
+    # Who names the folder of a project has read all of it.
+    read = {path for path in named if path in folders}
+    return sorted(root for root in roots if not any(_lies_in(root, other) for other in read | (roots - {root})))
 
 
 def _project_of(folder: str, configurations: Configurations) -> str | None:
