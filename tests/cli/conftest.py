@@ -10,6 +10,8 @@ import pytest
 from commands import Outcome, Xlalint
 
 from xlalint.cli import main
+from xlalint.facts.engine import Engine
+from xlalint.facts.frame import Frame
 
 
 @pytest.fixture
@@ -25,3 +27,16 @@ def xlalint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captu
         return Outcome(code, *capfd.readouterr())
 
     return run
+
+
+@pytest.fixture
+def unlucky(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The analysis fails wherever it comes to the end of a function of this name."""
+    value_of = Engine.value_of
+
+    def failing(engine: Engine, frame: Frame) -> object:
+        if frame.function.name == "unlucky":
+            raise KeyError("in the\nmiddle")
+        return value_of(engine, frame)
+
+    monkeypatch.setattr(Engine, "value_of", failing)

@@ -17,8 +17,6 @@ from commands import Xlalint
 
 from xlalint import testing
 from xlalint.facts import evaluation
-from xlalint.facts.engine import Engine
-from xlalint.facts.frame import Frame
 from xlalint.program import ir
 from xlalint.sources.source import Source
 
@@ -42,19 +40,6 @@ def nested(name: str, depth: int, chain: int) -> str:
     lines += [f"{'    ' * (level + 1)}for i{level} in range(n):" for level in range(depth)]
     lines += [*(f"{indent}v{number - 1} = v{number}" for number in range(1, chain)), f"{indent}v{chain - 1} = x"]
     return "\n".join([*lines, "    return v0", "", "", ""])
-
-
-@pytest.fixture
-def unlucky(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The analysis fails wherever it comes to the end of a function of this name."""
-    value_of = Engine.value_of
-
-    def failing(engine: Engine, frame: Frame) -> object:
-        if frame.function.name == "unlucky":
-            raise KeyError("in the\nmiddle")
-        return value_of(engine, frame)
-
-    monkeypatch.setattr(Engine, "value_of", failing)
 
 
 @PROCESSES
@@ -99,7 +84,9 @@ def test_check_tells_of_what_is_nested_too_deeply_as_explain_does(xlalint: Xlali
     Path("deep.py").write_text(STEP.format(name="train") + "        z = x" + ".abs()" * 2_500 + "\n")
     outcome = xlalint("deep.py")
     assert outcome.code == 2
-    assert outcome.errors == ["xlalint: warning: deep.py:4: in train: nested too deeply"]
+    # From 3.12 on, Python's own parser refuses it.
+    where = "deep.py: " if "No files checked" in outcome.out else "deep.py:4: in train: "
+    assert outcome.errors == [f"xlalint: warning: {where}nested too deeply"]
     assert "All clear" not in outcome.out
     explained = xlalint("explain", "deep.py:8")
     assert "nested too deeply" in explained.out + explained.err
