@@ -15,13 +15,20 @@ from itertools import pairwise
 
 _WORD = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_" + bytes(range(128, 256))
 _BLANKS = bytes(byte if byte in _WORD else 32 for byte in range(256))
-_TRIPLE = re.compile(rb"\"\"\"(?:[^\"\\]|\\.|\"(?!\"\"))*\"\"\"|'''(?:[^'\\]|\\.|'(?!''))*'''", re.DOTALL)
+_TEXT = re.compile(
+    # Long strings, and what may hold their quotes: short strings and comments.
+    rb"(\"\"\"(?:[^\"\\]|\\.|\"(?!\"\"))*\"\"\"|'''(?:[^'\\]|\\.|'(?!''))*''')"
+    rb"|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|#[^\n]*",
+    re.DOTALL,
+)
 _TOP = re.compile(rb"^(?=[^\s#)\]}])", re.MULTILINE)
 _DEFINED = re.compile(rb"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
 _ANYWHERE = re.compile(rb"^[ \t]*(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)", re.MULTILINE)
 _ASSIGNED = re.compile(rb"^[ \t]*((?:\w+[ \t]*,[ \t]*)*\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
 _COMPOUND = re.compile(rb"(?:if|elif|else|try|except|finally|with|for|while|match)\b")
-_FROM = re.compile(rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]*(\([^)]*\)|(?:[^\n\\;]|\\\r?\n)*)", re.MULTILINE)
+_FROM = re.compile(
+    rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]*(\((?:[^()#]|#[^\n]*\n)*\)|(?:[^\n\\;]|\\\r?\n)*)", re.MULTILINE
+)
 _IMPORT = re.compile(rb"^[ \t]*import[ \t]+((?:[^\n\\;#]|\\\r?\n)*)", re.MULTILINE)
 _LOOP = re.compile(rb"[ \t]*(?:async[ \t]+)?(?:for|while)\b")
 SETTING_UP = ("load_", "save_", "export_", "download_", "plot_", "visualize_", "register_", "set_", "init_", "parse_")
@@ -175,15 +182,16 @@ class File:
     @cached_property
     def definitions(self) -> tuple[Definition, ...]:
         # What a long string holds is no code: documentation, for the most part.
-        text = _TRIPLE.sub(b'""', self.data)
+        text = _TEXT.sub(lambda match: b'""' if match[1] else match[0], self.data)
         starts = [match.start() for match in _TOP.finditer(text)]
         found: list[Definition] = []
-        pending = b""
+        begin: int | None = None
         for start, end in pairwise([*starts, len(text)]):
-            part = pending + text[start:end]
-            pending = part if text[start : start + 1] == b"@" else b""
-            if not pending:
-                found.append(Definition(part))
+            begin = start if begin is None else begin
+            # A decorator belongs to what it decorates.
+            if text[start : start + 1] != b"@":
+                found.append(Definition(text[begin:end]))
+                begin = None
         return tuple(found)
 
     @cached_property
