@@ -10,7 +10,7 @@ import pickle
 from collections.abc import Iterable, Mapping, Sequence
 
 from xlalint.program import ir
-from xlalint.program.link import dotted_name, source_root
+from xlalint.program.import_graph import ModulePaths
 
 
 def wanted(imports: Mapping[str, Sequence[str]], shares: Sequence[Sequence[str]]) -> list[frozenset[str]]:
@@ -24,8 +24,7 @@ class Named:
 
     def __init__(self, imports: Mapping[str, Sequence[str]]) -> None:
         self.imports = imports
-        self.roots = {path: source_root(path) for path in imports}
-        self.paths = {(root, dotted_name(path, root)[0]): path for path, root in self.roots.items()}
+        self.modules = ModulePaths(imports)
 
     def reached_from(self, share: Iterable[str]) -> frozenset[str]:
         reached: set[str] = set()
@@ -38,9 +37,9 @@ class Named:
         return frozenset(reached)
 
     def imported_by(self, path: str) -> Iterable[str]:
-        root = self.roots.get(path, "")
+        root = self.modules.roots.get(path, "")
         for name in self.imports.get(path, ()):
-            target = self.paths.get((root, name)) or self.paths.get((root, name.rpartition(".")[0]))
+            target = self.modules.target(name, root)
             if target is not None:
                 yield target
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from xlalint.program import ir
-from xlalint.program.link import dotted_name, source_root
+from xlalint.program.import_graph import ModulePaths
 
 if TYPE_CHECKING:
     from xlalint.facts.evaluation import Index
@@ -26,18 +26,15 @@ def reaches_xla(module: ir.ModuleIR) -> bool | None:
 
 def files_with_xla(indexes: Sequence[Index], paths: Iterable[str]) -> frozenset[str]:
     imports = {path: names for index in indexes for path, names in index.imports.items()}
-    by_name: dict[tuple[str, str], str] = {}
-    for path in paths:
-        root = source_root(path)
-        by_name[root, dotted_name(path, root)[0]] = path
+    modules = ModulePaths(paths)
     reached = {path for index in indexes for path in index.xla}
     pending = sorted(path for index in indexes for path, spreads in index.xla.items() if spreads)
     spreading = set(pending)
     while pending:
         path = pending.pop()
-        root = source_root(path)
+        root = modules.roots.get(path, "")
         for name in imports.get(path, ()):
-            target = by_name.get((root, name)) or by_name.get((root, name.rpartition(".")[0]))
+            target = modules.target(name, root)
             if target is not None and target not in spreading:
                 spreading.add(target)
                 pending.append(target)

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from xlalint.program.link import dotted_name, source_root
 from xlalint.sources.dependents import File
+
+
+class ModulePaths:
+    """Files by the dotted names that others import them by."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self.roots = {path: source_root(path) for path in paths}
+        """The folder that imports of a file start from."""
+        self.all_roots = tuple(sorted(set(self.roots.values())))
+        self._paths = {(root, dotted_name(path, root)[0]): path for path, root in self.roots.items()}
+
+    def target(self, name: str, root: str) -> str | None:
+        """The file that a name stands for, or that defines it; None where it is none of these."""
+        return self._paths.get((root, name)) or self._paths.get((root, name.rpartition(".")[0]))
 
 
 class ImportGraph:
@@ -15,26 +28,14 @@ class ImportGraph:
 
     def __init__(self, files: Mapping[str, File]) -> None:
         self.files = files
-        self._folders: dict[str, str] = {}
 
     @cached_property
-    def _paths(self) -> dict[tuple[str, str], str]:
-        return {(self.root(path), dotted_name(path, self.root(path))[0]): path for path in self.files}
-
-    @cached_property
-    def _roots(self) -> list[str]:
-        return sorted({self.root(path) for path in self.files})
-
-    def root(self, path: str) -> str:
-        """The folder that imports of a file start from."""
-        folder = os.path.dirname(path)
-        if folder not in self._folders:
-            self._folders[folder] = source_root(path)
-        return self._folders[folder]
+    def modules(self) -> ModulePaths:
+        return ModulePaths(self.files)
 
     def names(self, path: str) -> Iterator[str]:
         """The dotted names that a file imports; those of packages are made absolute."""
-        package = dotted_name(path, self.root(path))[1].split(".")
+        package = dotted_name(path, self.modules.roots[path])[1].split(".")
         for origin, name in self.files[path].imports.dotted:
             text = origin.decode(errors="surrogateescape")
             level = len(text) - len(text.lstrip("."))
@@ -45,13 +46,12 @@ class ImportGraph:
 
     def imported_by(self, path: str) -> Iterator[str]:
         """The files that a file imports, as far as they are among these."""
-        own = self.root(path)
+        modules = self.modules
+        roots = (modules.roots[path], *modules.all_roots)
         for name in self.names(path):
-            for root in (own, *self._roots):
-                found = self._paths.get((root, name)) or self._paths.get((root, name.rpartition(".")[0]))
-                if found is not None:
-                    yield found
-                    break
+            found = next((target for root in roots if (target := modules.target(name, root)) is not None), None)
+            if found is not None:
+                yield found
 
     def leads_to(self, path: str, goals: Collection[str]) -> bool:
         """Whether a file imports one of ``goals``, itself or through others."""
