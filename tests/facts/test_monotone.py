@@ -9,7 +9,7 @@ from covering import covers
 from test_domain import VALUES
 
 from xlalint.facts import domain as d
-from xlalint.facts.operators import broadcast, promoted
+from xlalint.facts.arithmetic import broadcast, promoted
 from xlalint.facts.printing import show
 from xlalint.testing import revealed_values
 

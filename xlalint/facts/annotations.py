@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from xlalint.facts import domain as d
 from xlalint.facts.promises import promised_class
+from xlalint.facts.vocabulary import SETTINGS
 from xlalint.program import ir
 
 if TYPE_CHECKING:
@@ -54,8 +55,6 @@ SEQUENCES = {
     "Set": "set",
     "frozenset": "set",
 }
-SETTINGS = ("Config", "Arguments", "Args", "Options")
-"""Ends of class names whose objects hold settings: host values, whatever is asked of them."""
 MAPPINGS = frozenset({"dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "DefaultDict"})
 
 

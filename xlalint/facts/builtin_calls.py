@@ -12,6 +12,7 @@ from xlalint.facts.frame import Frame
 from xlalint.facts.textual import printed, read_by_text, shown_tensor
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
+from xlalint.program.traversal import type_names
 
 Arguments = list[d.Value]
 Keywords = dict[str, d.Value]
@@ -25,7 +26,7 @@ def call_builtin(frame: Frame, name: str, arguments: Arguments, keywords: Keywor
         return RESULTS[name]
     if name in frame.engine.assumptions.host_functions:
         return d.ANY_HOST
-    from xlalint.facts.calls import call_unknown
+    from xlalint.facts.unknown import call_unknown
 
     return call_unknown(frame, arguments, keywords, node)
 
@@ -199,7 +200,7 @@ def isinstance_(frame: Frame, name: str, arguments: Arguments, keywords: Keyword
     if len(node.arguments) < 2:
         return d.BOOL
     value = arguments[0]
-    names = set(narrowing.type_names(node.arguments[1]))
+    names = set(type_names(node.arguments[1]))
     has_tensor = any(n.endswith("Tensor") for n in names)
     known = guards().instances
     if all(known.get(n) is False for n in names):

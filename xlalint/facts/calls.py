@@ -16,9 +16,11 @@ from xlalint.facts.following import INSTALLED, follow_call, follow_made
 from xlalint.facts.frame import Frame
 from xlalint.facts.record import ROOT, stronger
 from xlalint.facts.textual import read_by_text
+from xlalint.facts.unknown import call_unknown
 from xlalint.facts.versions import call_version
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
+from xlalint.program.traversal import decorator_names
 
 Arguments = list[d.Value]
 Keywords = dict[str, d.Value]
@@ -122,28 +124,6 @@ def is_output(value: d.Value) -> bool:
     return type(value) is d.Role and value.role == "output"
 
 
-def call_unknown(frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    """Something unknown that is fed a batch in a step loop is taken for a model; what is made of tensors, for one."""
-    if any(type(a) is d.Role and a.role == "batch" for a in arguments) or (
-        type(keywords.get("**")) is d.Tensor and "**" in keywords
-    ):
-        frame.sign("model-call", node.at)
-        return d.role("output", d.tensor(certainty=1))
-    if any(holds_live_tensor(value) for value in (*arguments, *keywords.values())):
-        return DERIVED
-    return d.UNKNOWN
-
-
-DERIVED = d.role("derived", d.tensor(certainty=0))
-
-
-def holds_live_tensor(value: d.Value) -> bool:
-    if type(value) is d.Sequence:
-        value = value.element
-    known = d.tensor_of(d.as_operand(value))
-    return known is not None and known.live
-
-
 def call_function(frame: Frame, callee: d.Function, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     name = callee.ir.name
     guard = guards().calls.get(name)
@@ -156,7 +136,7 @@ def call_function(frame: Frame, callee: d.Function, arguments: Arguments, keywor
         return d.ANY_HOST
     if name in frame.engine.assumptions.boundaries:
         frame.boundary(node.at)
-    if callee.ir.decorators and is_turned_off(objects.decorator_names(callee.ir)):
+    if callee.ir.decorators and is_turned_off(decorator_names(callee.ir)):
         check_break(frame, name, node)
     if callee.captured or callee.ir.free:
         callee = objects.as_of_now(frame, callee)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-
 from xlalint.facts import domain as d
-from xlalint.facts.counters import blocks_of
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
-from xlalint.facts.mentions import names_in
-from xlalint.facts.narrowing import path_of
+from xlalint.facts.reaching import assignment_of
 from xlalint.program import ir
+from xlalint.program.def_use import bound_anew
+from xlalint.program.traversal import names_in, path_of
 
 CUTTING = frozenset({"detach", "item", "size", "numel", "argmax"})
 """Methods whose result has no graph."""
@@ -49,45 +47,6 @@ def joins_itself(call: ir.Call, target: str) -> bool:
     if not call.arguments or type(call.arguments[0]) is not ir.Display:
         return False
     return any(path_of(part) == target for part in call.arguments[0].elements)
-
-
-def bound_anew(block: ir.Block, node: ir.Assign, target: str, loop: int) -> bool:
-    """Whether each iteration of the loop that starts in line ``loop`` binds ``target`` anew before ``node``, from
-    something else than what it held."""
-    way = way_to(block, node)
-    inside = False
-    for statements, position in way:
-        if inside and any(binds(statement, target) for statement in statements[:position]):
-            return True
-        around = statements[position]
-        inside = inside or (type(around) in (ir.For, ir.While) and ir.unpack(around.at)[0] == loop)
-    return False
-
-
-def way_to(block: ir.Block, node: ir.Stmt) -> list[tuple[ir.Block, int]]:
-    """The blocks around a statement, outermost first, each with the position of what leads on to it."""
-    for position, statement in enumerate(block):
-        if statement is node:
-            return [(block, position)]
-        for inner in blocks_of(statement):
-            way = way_to(inner, node)
-            if way:
-                return [(block, position), *way]
-    return []
-
-
-def binds(statement: ir.Stmt, target: str) -> bool:
-    """Whether a statement surely gives ``target`` a value that has nothing of the old one."""
-    if type(statement) is ir.Assign:
-        targets = [part for one in statement.targets for part in unpacked(one)]
-        return any(path_of(one) == target for one in targets) and target not in set(names_in(statement.value))
-    if type(statement) is ir.If:
-        return all(any(binds(inner, target) for inner in arm) for arm in (statement.body, statement.orelse))
-    return type(statement) is ir.With and any(binds(inner, target) for inner in statement.body)
-
-
-def unpacked(target: ir.Expr) -> tuple[ir.Expr, ...]:
-    return target.elements if type(target) is ir.Display else (target,)
 
 
 def check_carried(frame: Frame, node: ir.Assign, target: str, known: d.Tensor) -> None:
@@ -136,25 +95,6 @@ def derives(frame: Frame, source: str, target: str, first_line: int) -> bool:
             return True
         pending.extend(used)
     return False
-
-
-def assignment_of(frame: Frame, name: str) -> ir.Assign | None:
-    """The statement that last gave a name its value, if it is an assignment."""
-    return assignments_of(frame.function).get(frame.origins.get(name, 0))
-
-
-@functools.lru_cache(maxsize=8192)
-def assignments_of(function: ir.FunctionIR) -> dict[int, ir.Assign]:
-    """A function's assignments by packed span."""
-    found: dict[int, ir.Assign] = {}
-    pending = [function.body]
-    while pending:
-        for statement in pending.pop():
-            if type(statement) is ir.Assign:
-                found[statement.at] = statement
-            else:
-                pending += blocks_of(statement)
-    return found
 
 
 def check_unpacked(frame: Frame, node: ir.Assign, value: d.Value) -> None:

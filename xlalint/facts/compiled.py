@@ -7,13 +7,12 @@ from collections.abc import Iterable
 from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
-from xlalint.facts.record import FunctionKey, Sign, function_key
+from xlalint.facts.record import function_key
+from xlalint.facts.regions import sign_of
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 
 OPENXLA = "openxla"
-SIGN = "compiled:"
-"""The start of a sign that names a compiled function."""
 TURNED_OFF = frozenset({"disable", "dynamo_disable"})
 
 
@@ -45,19 +44,6 @@ def note_decorated(frame: Frame, function: ir.FunctionIR) -> None:
         named = type(holder) is ir.Name and holder.name == "torch" and decorator.function.name == "compile"
         if named and type(backend) is ir.Constant and backend.value == OPENXLA:
             frame.sign(sign_of(function_key(function)), function.at)
-
-
-def sign_of(key: FunctionKey) -> str:
-    return SIGN + "\t".join(map(str, key))
-
-
-def named_in(signs: Iterable[Sign]) -> list[FunctionKey]:
-    found = []
-    for sign in signs:
-        if sign.kind.startswith(SIGN):
-            path, name, at = sign.kind.removeprefix(SIGN).split("\t")
-            found.append((path, name, int(at)))
-    return found
 
 
 def check_break(frame: Frame, subject: str, node: ir.Call) -> None:

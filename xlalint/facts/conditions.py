@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from xlalint.facts import domain as d
-from xlalint.facts import operators
+from xlalint.facts.arithmetic import combined
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame, span_of
 from xlalint.facts.given import found_given
-from xlalint.facts.narrowing import asks_for_any, narrow
+from xlalint.facts.narrowing import narrow
 from xlalint.facts.seldom import holds_seldom
 from xlalint.facts.versions import COMPARISONS, compared_versions
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
+from xlalint.program.traversal import asks_for_any
 
 __all__ = ["MOST_GUARDS", "evaluate_boolean", "evaluate_compare", "narrow", "test"]
 
@@ -226,7 +227,7 @@ def compared(frame: Frame, node: ir.Compare, operator: str, a: d.Value, b: d.Val
         if ta is not None and tb is None and d.NONE in d.alternatives(other) and other is not b:
             return d.BOOL
         frame.pending()
-        result = operators.combined(ta, tb, "bool")
+        result = combined(ta, tb, "bool")
         sure = d.surely_tensor(a) if ta is not None and tb is None else d.surely_tensor(a) or d.surely_tensor(b)
         if ta is None and tb is not None:
             sure = d.surely_tensor(b)

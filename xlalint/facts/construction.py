@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xlalint.facts import domain as d
 from xlalint.facts import objects
-from xlalint.facts.annotations import SETTINGS
 from xlalint.facts.frame import Frame
+from xlalint.facts.vocabulary import SETTINGS
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 

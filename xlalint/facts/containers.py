@@ -12,28 +12,19 @@ from xlalint.facts.frame import Frame
 from xlalint.facts.growing_modules import check_added, check_hooked
 from xlalint.facts.kept_outputs import check_kept
 from xlalint.facts.lengths import largest_item, row_length
-from xlalint.facts.mentions import receiver_node
 from xlalint.facts.modes import switch_mode
 from xlalint.facts.promises import promised_result
+from xlalint.facts.store import keep
 from xlalint.facts.textual import logged, shown_tensor
-from xlalint.facts.training import LEVELS, READING_MAPS, READING_WRITERS, write
+from xlalint.facts.training import READING_MAPS, READING_WRITERS, write
 from xlalint.facts.training import call_module_method as module_method
-from xlalint.facts.vocabulary import OPTIMIZER_NAMES
+from xlalint.facts.vocabulary import LEVELS, OPTIMIZER_NAMES
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
+from xlalint.program.traversal import receiver_node
 
 Arguments = list[d.Value]
 Keywords = dict[str, d.Value]
-
-
-def keep(frame: Frame, node: ir.Call, value: d.Value) -> None:
-    """Store a container's new value under the name that holds it."""
-    holder = receiver_node(node)
-    if type(holder) is ir.Name and holder.name in frame.env:
-        frame.env[holder.name] = value
-    elif type(holder) is ir.Attribute and type(holder.value) is ir.Name and holder.value.name == "self":
-        frame.env[f"self.{holder.name}"] = value
-        frame.writes[holder.name] = d.join_maybe(frame.writes.get(holder.name), value) or value
 
 
 def call_container(
@@ -320,7 +311,7 @@ def call_unknown_method(
         from xlalint.facts.drivers import call_driver
 
         return call_driver(frame, d.role("accelerator"), name, arguments, keywords, node)
-    from xlalint.facts.calls import call_unknown
+    from xlalint.facts.unknown import call_unknown
 
     return call_unknown(frame, arguments, keywords, node)
 

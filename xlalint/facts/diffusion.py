@@ -34,7 +34,7 @@ def call_scheduler(
     frame: Frame, role: d.Role, name: str, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call
 ) -> d.Value:
     if name == "set_timesteps":
-        from xlalint.facts.containers import keep
+        from xlalint.facts.store import keep
 
         given = keywords.get("device", arguments[1] if len(arguments) > 1 else None)
         device = d.HOST if given is None else device_of(given)

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from xlalint.facts import domain as d
-from xlalint.facts import objects
 from xlalint.facts.annotations import annotated
 from xlalint.facts.answers import Answer, Memo, answer_of
 from xlalint.facts.assumptions import Assumptions
@@ -36,6 +35,7 @@ from xlalint.facts.vocabulary import UNEVALUATED_DECORATORS
 from xlalint.knowledge.ops import OpTable, load_ops
 from xlalint.program import ir
 from xlalint.program.link import GlobalName, Program
+from xlalint.program.traversal import decorator_names
 
 Reveal: TypeAlias = Callable[[str, int, d.Value], None]
 """Told the path, the line and the argument of each ``reveal(x)`` that is evaluated; tests of facts set it."""
@@ -186,7 +186,7 @@ class Engine(Classes, Attributes):
         function = callee.ir
         at = at or frame.statement
         depth = frame.depth
-        decorators = objects.decorator_names(function)
+        decorators = decorator_names(function)
         if not decorators.isdisjoint(UNEVALUATED_DECORATORS) or self.is_set_up(function):
             frame.edge(function_key(function), at)
             return answer_of(self.returned(function))
@@ -441,4 +441,4 @@ def with_later_names(closure: d.Function, final: Environment | None) -> d.Functi
 
 
 def is_without_grad(function: ir.FunctionIR) -> bool:
-    return not objects.decorator_names(function).isdisjoint(NO_GRAD_DECORATORS)
+    return not decorator_names(function).isdisjoint(NO_GRAD_DECORATORS)

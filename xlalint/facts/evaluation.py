@@ -14,7 +14,6 @@ from xlalint.facts.compiled import is_turned_off
 from xlalint.facts.engine import Engine, is_without_grad
 from xlalint.facts.failures import Failure, reason_of
 from xlalint.facts.lending import pack, unpack
-from xlalint.facts.objects import decorator_names
 from xlalint.facts.reach import reaches_xla
 from xlalint.facts.record import FunctionKey, RawEvent, Record, RegionKey, function_key
 from xlalint.facts.regions import FunctionFacts
@@ -24,6 +23,7 @@ from xlalint.program import ir
 from xlalint.program.link import Program, dotted_name, source_root
 from xlalint.program.lower import lower
 from xlalint.program.syntax import Unparsable
+from xlalint.program.traversal import decorator_names
 from xlalint.sources.read import read
 from xlalint.sources.screen import COSTLY_CALLS, imports_torch
 from xlalint.sources.source import Source, Unreadable

@@ -12,11 +12,12 @@ from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame, span_of
 from xlalint.facts.lengths import row_length
 from xlalint.facts.names import lookup
-from xlalint.facts.narrowing import like_default, none_tested
+from xlalint.facts.narrowing import like_default
 from xlalint.facts.rounding import rounded
 from xlalint.facts.timers import check_elapsed
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
+from xlalint.program.traversal import none_tested
 
 
 def evaluate_constant(frame: Frame, node: ir.Constant) -> d.Value:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xlalint.facts import domain as d
 from xlalint.facts.frame import Frame
-from xlalint.facts.mentions import names_in
 from xlalint.program import ir
+from xlalint.program.traversal import names_in
 
 
 def surely_raises(frame: Frame, node: ir.Expr) -> bool:

@@ -6,8 +6,8 @@ import functools
 
 from xlalint.facts import domain as d
 from xlalint.facts.frame import Environment, Frame
-from xlalint.facts.narrowing import none_tested
 from xlalint.program import ir
+from xlalint.program.traversal import none_tested
 
 
 def is_given_no_data(function: ir.FunctionIR, environment: Environment, receiver: d.Value | None) -> bool:

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from xlalint.facts.compiled import named_in
 from xlalint.facts.entries import (
     PLAIN_ENTRIES,
     SUMMING_UP,
@@ -24,7 +23,7 @@ from xlalint.facts.entries import (
 )
 from xlalint.facts.events import Heat
 from xlalint.facts.record import ROOT, CallEdge, FunctionKey, RegionKey
-from xlalint.facts.regions import FunctionFacts, loop_of, regions_around
+from xlalint.facts.regions import FunctionFacts, loop_of, named_in, regions_around
 from xlalint.facts.step_loops import STRONG, StepLoops
 from xlalint.facts.vocabulary import TRAINED
 from xlalint.knowledge.tables import frameworks

@@ -5,8 +5,8 @@ from __future__ import annotations
 from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
-from xlalint.facts.mentions import receiver_node
 from xlalint.program import ir
+from xlalint.program.traversal import receiver_node
 
 SWITCH = "set_grad_enabled"
 """Where a program calls it, nobody knows in which parts of it gradients flow."""

@@ -53,13 +53,6 @@ def note_external(frame: Frame, name: str, arguments: Arguments, keywords: Keywo
     check_call(frame, name, arguments, keywords, node)
 
 
-def note_cuda(frame: Frame, node: ir.Call) -> None:
-    if type(node.function) is ir.Attribute and frame.function.owner and frame.function.name == node.function.name:
-        # A method that overrides it hands the call on.
-        return
-    frame.emit(Effect.CUDA_HABIT, node.at, d.NONE, "raises", None, detail="raises without a GPU")
-
-
 def call_library(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value | None:
     """None where the name is one of torch's ops, or not known here."""
     note_external(frame, name, arguments, keywords, node)

@@ -6,10 +6,10 @@ from xlalint.facts import domain as d
 from xlalint.facts.costs import argument
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
-from xlalint.facts.mentions import names_in
 from xlalint.knowledge.conditions import decide, parse
 from xlalint.knowledge.tables import CostlyCall, costly_calls
 from xlalint.program import ir
+from xlalint.program.traversal import names_in
 
 FREE = "free"
 ANY = "*"
@@ -111,3 +111,10 @@ def held_tensor(value: d.Value | None) -> d.Value | None:
     elif type(value) is d.Sequence:
         parts = [*value.elements] if value.elements is not None else [value.element]
     return next((found for part in parts if (found := held_tensor(part)) is not None), None)
+
+
+def note_cuda(frame: Frame, node: ir.Call) -> None:
+    if type(node.function) is ir.Attribute and frame.function.owner and frame.function.name == node.function.name:
+        # A method that overrides it hands the call on.
+        return
+    frame.emit(Effect.CUDA_HABIT, node.at, d.NONE, "raises", None, detail="raises without a GPU")

@@ -7,13 +7,14 @@ from collections.abc import Callable
 
 from xlalint.facts import conditions, objects
 from xlalint.facts import domain as d
-from xlalint.facts.counters import forget_first_values, hands_on, remember_starts, steps_each
+from xlalint.facts.counters import forget_first_values, remember_starts
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Environment, Frame, join_environments, span_of
-from xlalint.facts.mentions import walk
 from xlalint.facts.residence import tells_no_device
 from xlalint.facts.varying_structure import check_trips
 from xlalint.program import ir
+from xlalint.program.def_use import hands_on, steps_each
+from xlalint.program.traversal import walk
 
 ROUNDS = 3
 COUNTING = frozenset({"range", "enumerate", "count", "trange", "prange", "islice"})

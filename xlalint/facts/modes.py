@@ -5,9 +5,9 @@ from __future__ import annotations
 from xlalint.facts import domain as d
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
-from xlalint.facts.mentions import receiver_node
 from xlalint.facts.vocabulary import MODEL_NAMES, TRAINED
 from xlalint.program import ir
+from xlalint.program.traversal import receiver_node
 
 ANY = "*"
 """In place of a name: the caller's model, whatever it is called there."""

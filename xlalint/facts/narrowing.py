@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlalint.facts import domain as d
 from xlalint.facts.frame import Environment, Frame
 from xlalint.program import ir
+from xlalint.program.traversal import asks_for_any, asks_for_type, none_tested, path_of, type_names
 
 TYPES: dict[str, d.Value] = {
     "int": d.INT,
@@ -39,16 +40,6 @@ def narrow(frame: Frame, node: ir.Expr, outcome: bool) -> None:
             frame.env[path] = d.without_none(known)
 
 
-def path_of(node: ir.Expr) -> str | None:
-    if type(node) is ir.Name:
-        return node.name
-    if type(node) is ir.Walrus:
-        return node.target
-    if type(node) is ir.Attribute and type(node.value) is ir.Name and node.value.name == "self":
-        return f"self.{node.name}"
-    return None
-
-
 def narrow_comparison(frame: Frame, node: ir.Compare, outcome: bool) -> None:
     operator, right = node.operators[0], node.rights[0]
     if operator in ("is", "is-not") and type(right) is ir.Constant and right.value is None:
@@ -61,30 +52,11 @@ def narrow_comparison(frame: Frame, node: ir.Compare, outcome: bool) -> None:
         narrow_equality(frame, node.left, right, (operator == "eq") == outcome)
 
 
-def asks_for_any(test: ir.Expr) -> bool | None:
-    """The outcome of ``len(x) > 0`` or ``x.numel() != 0`` for which there is anything at all; None where something else
-    is asked."""
-    if type(test) is not ir.Compare or len(test.operators) != 1 or type(test.left) is not ir.Call:
-        return None
-    least, function = test.rights[0], test.left.function
-    if type(least) is not ir.Constant or least.value != 0 or type(function) not in (ir.Name, ir.Attribute):
-        return None
-    counts = function.name in ("numel", "len")  # type: ignore[union-attr]
-    return {"gt": True, "ne": True, "eq": False}.get(test.operators[0]) if counts else None
-
-
 def narrow_to_empty(frame: Frame, counted: tuple[ir.Expr, ...]) -> None:
     path = path_of(counted[0]) if counted else None
     value = frame.env.get(path) if path is not None else None
     if path is not None and type(value) is d.Sequence:
         frame.env[path] = d.sequence(value.kind, ())
-
-
-def asks_for_type(node: ir.Expr) -> bool:
-    """``type(x)``."""
-    if type(node) is not ir.Call or type(node.function) is not ir.Name:
-        return False
-    return node.function.name == "type" and len(node.arguments) == 1
 
 
 def narrow_type(frame: Frame, node: ir.Expr, wanted: ir.Expr) -> None:
@@ -107,16 +79,6 @@ def narrow_none(frame: Frame, node: ir.Expr, is_none: bool) -> None:
         frame.env[path] = d.without_none(value)
     elif "." in path:
         frame.env[path] = d.without_none(frame.evaluate(node))
-
-
-def none_tested(node: ir.Expr) -> tuple[str, bool] | None:
-    """The name that ``x is None`` or ``x is not None`` asks about, and the outcome for which it is None."""
-    if type(node) is not ir.Compare or len(node.operators) != 1 or type(node.left) is not ir.Name:
-        return None
-    operator, right = node.operators[0], node.rights[0]
-    if operator not in ("is", "is-not") or type(right) is not ir.Constant or right.value is not None:
-        return None
-    return node.left.name, operator == "is"
 
 
 def with_defaults(frame: Frame, test: ir.Expr, yes: Environment | None, no: Environment | None) -> None:
@@ -199,11 +161,6 @@ def asks_for_tensor(node: ir.Call) -> bool:
     """``hasattr(x, "item")``: what nothing but a tensor is likely to have."""
     attribute = node.arguments[-1]
     return type(attribute) is ir.Constant and attribute.value in ("item", "detach", "cpu", "requires_grad")
-
-
-def type_names(node: ir.Expr) -> list[str]:
-    parts = node.elements if type(node) is ir.Display else (node,)
-    return [part.name if type(part) in (ir.Name, ir.Attribute) else "?" for part in parts]  # type: ignore[union-attr]
 
 
 def without_tensor(value: d.Value) -> d.Value:

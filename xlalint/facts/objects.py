@@ -20,6 +20,7 @@ from xlalint.facts.vocabulary import (
 )
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
+from xlalint.program.traversal import decorator_names
 
 
 def attribute(frame: Frame, value: d.Value, name: str, node: ir.Expr) -> d.Value:
@@ -259,21 +260,6 @@ def class_attribute(frame: Frame, value: d.Class, name: str) -> d.Value:
         return d.function(method)
     found = frame.engine.class_value(frame, value.ir, name)
     return found if found is not None else d.bound(value, name)
-
-
-NO_NAMES: frozenset[str] = frozenset()
-
-
-def decorator_names(function: ir.FunctionIR) -> frozenset[str]:
-    if not function.decorators:
-        return NO_NAMES
-    names = []
-    for decorator in function.decorators:
-        if type(decorator) is ir.Call:
-            decorator = decorator.function
-        if type(decorator) in (ir.Name, ir.Attribute):
-            names.append(decorator.name)  # type: ignore[union-attr]
-    return frozenset(names)
 
 
 def call_method(

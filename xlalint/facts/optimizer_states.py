@@ -10,8 +10,8 @@ import functools
 
 from xlalint.facts import domain as d
 from xlalint.facts.frame import Frame
-from xlalint.facts.mentions import walk
 from xlalint.program import ir
+from xlalint.program.traversal import walk
 
 ROLE = "optimizer-state"
 Stores = dict[str, tuple[ir.Expr, ...]]

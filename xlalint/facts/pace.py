@@ -8,9 +8,9 @@ import msgspec
 
 from xlalint.facts import domain as d
 from xlalint.facts.frame import Frame
-from xlalint.facts.narrowing import path_of
 from xlalint.facts.settling import settled_pace
 from xlalint.program import ir
+from xlalint.program.traversal import path_of
 
 
 class Pace(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xlalint.facts import domain as d
-from xlalint.facts import objects, training
+from xlalint.facts import objects
 from xlalint.facts.bucketing import check_filled_array
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
@@ -14,6 +14,7 @@ from xlalint.facts.metrics import make_metric
 from xlalint.facts.process_environment import check_set
 from xlalint.facts.residence import is_as_given
 from xlalint.facts.textual import logged
+from xlalint.facts.vocabulary import LEVELS
 from xlalint.program import ir
 
 Arguments = list[d.Value]
@@ -93,7 +94,7 @@ def call_functools(frame: Frame, name: str, arguments: Arguments, keywords: Keyw
 
 def call_logging(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     last = name.rpartition(".")[2]
-    if last in training.LEVELS:
+    if last in LEVELS:
         logged(frame, last, arguments, node)
         return d.NONE
     return d.role("logger") if last in ("getLogger", "get_logger") else d.UNKNOWN

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from xlalint.facts import domain as d
 from xlalint.facts.frame import Environment, Frame
-from xlalint.facts.mentions import names_in
 from xlalint.facts.promises import promised_parameter
 from xlalint.facts.residence import made_on_host
 from xlalint.facts.vocabulary import (
@@ -26,6 +25,7 @@ from xlalint.facts.vocabulary import (
 )
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
+from xlalint.program.traversal import names_in
 
 if TYPE_CHECKING:
     from xlalint.facts.engine import Engine

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -68,3 +68,20 @@ def nesting(function: FunctionFacts, region: RegionKey) -> int:
         region = function.regions[region].parent
         depth += 1
     return depth
+
+
+SIGN = "compiled:"
+"""The start of a sign that names a compiled function."""
+
+
+def sign_of(key: FunctionKey) -> str:
+    return SIGN + "\t".join(map(str, key))
+
+
+def named_in(signs: Iterable[Sign]) -> list[FunctionKey]:
+    found = []
+    for sign in signs:
+        if sign.kind.startswith(SIGN):
+            path, name, at = sign.kind.removeprefix(SIGN).split("\t")
+            found.append((path, name, int(at)))
+    return found

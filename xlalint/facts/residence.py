@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from xlalint.facts import domain as d
-from xlalint.facts.carried import assignment_of
 from xlalint.facts.frame import Frame
-from xlalint.facts.mentions import names_in
+from xlalint.facts.reaching import assignment_of
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
+from xlalint.program.traversal import names_in
 
 MOVING = frozenset({"to", "cuda"})
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from xlalint.facts import domain as d
-from xlalint.facts.carried import assignment_of
 from xlalint.facts.frame import Environment, Frame
 from xlalint.facts.lengths import bounded, is_mark, most_of, number_of
-from xlalint.facts.mentions import walk
+from xlalint.facts.reaching import assignment_of
 from xlalint.program import ir
+from xlalint.program.def_use import as_binary, bound_in, same
+from xlalint.program.traversal import walk
 
 SMALLEST = 8
 """A counter that is rounded to less is another number in nearly each step."""
@@ -145,18 +146,6 @@ def called(node: ir.Call) -> str:
     return function.name if type(function) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
 
 
-def same(a: object, b: object) -> bool:
-    """Whether two expressions are spelled alike."""
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(map(same, a, b))
-    if not isinstance(a, ir.Node):
-        return a == b
-    fields = (name for name in a.__struct_fields__ if name != "at")
-    return all(same(getattr(a, name), getattr(b, name)) for name in fields)
-
-
 # Statements
 
 
@@ -166,10 +155,6 @@ def rounded_in_place(frame: Frame, node: ir.Augmented, value: d.Value) -> d.Valu
     if type(value) is not d.Host or value.known or rounding_of(frame, spelled, value) is None:
         return None
     return rounded(frame, spelled, value)
-
-
-def as_binary(node: ir.Augmented) -> ir.Binary:
-    return ir.Binary(node.operator, node.target, node.value, node.at)
 
 
 def settle(frame: Frame, node: ir.If, after: Environment | None, other: Environment | None) -> None:
@@ -183,14 +168,3 @@ def settle(frame: Frame, node: ir.If, after: Environment | None, other: Environm
     value = after.get(name)
     if spelled is not None and type(value) is d.Host and rounding_of(frame, spelled, value) is not None:
         other[name] = value
-
-
-def bound_in(statement: ir.Stmt, name: str) -> ir.Binary | None:
-    """The operation whose result a statement binds to a name."""
-    if type(statement) is ir.Augmented:
-        target, value = statement.target, as_binary(statement)
-    elif type(statement) is ir.Assign and len(statement.targets) == 1 and type(statement.value) is ir.Binary:
-        target, value = statement.targets[0], statement.value
-    else:
-        return None
-    return value if type(target) is ir.Name and target.name == name else None

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import functools
 
-from xlalint.facts.mentions import names_in
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
+from xlalint.program.traversal import names_in
 
 
 def holds_seldom(function: ir.FunctionIR, test: ir.Expr, outcome: bool) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 
-from xlalint.facts.carried import assignments_of
 from xlalint.facts.frame import Frame
-from xlalint.facts.narrowing import path_of
 from xlalint.program import ir
+from xlalint.program.def_use import assignments_of
+from xlalint.program.traversal import path_of
 
 MISSING = (None, False)
 SHAPES = frozenset({"shape", "device", "dtype", "size", "len"})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xlalint.facts import domain as d
+from xlalint.facts.arithmetic import combined, matmul
 from xlalint.facts.lengths import is_mark
-from xlalint.facts.operators import combined, matmul
 from xlalint.knowledge.tables import results
 
 FLOATING = frozenset({"float", "complex"})

@@ -13,7 +13,6 @@ from xlalint.facts.failing import surely_raises
 from xlalint.facts.failures import OVERRUN, Overrun
 from xlalint.facts.frame import Environment, Frame, join_environments, span_of
 from xlalint.facts.loops import execute_for, execute_while
-from xlalint.facts.mentions import names_in
 from xlalint.facts.narrowing import forget_told, with_defaults
 from xlalint.facts.pace import guarded_pace, is_exit, remember
 from xlalint.facts.seldom import asks_for_other_input
@@ -21,6 +20,7 @@ from xlalint.facts.settling import settled_pace
 from xlalint.facts.targets import appended, assign
 from xlalint.facts.varying_structure import check_coin
 from xlalint.program import ir
+from xlalint.program.traversal import names_in
 
 NAMES_A_STATEMENT = 7
 """As a power of two: this many names cost what a statement does."""

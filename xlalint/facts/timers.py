@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xlalint.facts import domain as d
-from xlalint.facts.carried import assignment_of
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import APART, Frame
+from xlalint.facts.reaching import assignment_of
 from xlalint.facts.warm_up import check_cold_sizes
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir

@@ -212,7 +212,7 @@ def where(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, nod
 
 
 def combined_where(a: d.Tensor | None, b: d.Tensor | None, given: Arguments) -> d.Tensor:
-    from xlalint.facts.operators import combined
+    from xlalint.facts.arithmetic import combined
 
     other = next((v for v in given if d.tensor_of(v) is None), None)
     return combined(a, b, None, False, other)

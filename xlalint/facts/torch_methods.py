@@ -13,13 +13,13 @@ from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import largest_item
 from xlalint.facts.library_costs import check_generator
-from xlalint.facts.mentions import receiver_node
 from xlalint.facts.numbers import check_numbers
 from xlalint.facts.objects import shape_of
 from xlalint.facts.residence import is_as_given
 from xlalint.facts.uploads import check_moved
 from xlalint.facts.vocabulary import HOST_METHODS, TEXT_METHODS
 from xlalint.program import ir
+from xlalint.program.traversal import receiver_node
 
 Arguments = list[d.Value]
 Keywords = dict[str, d.Value]
@@ -228,7 +228,7 @@ def to_unknown(device: str | None, by_name: str, t: d.Tensor) -> str | None:
 
 
 def cuda(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    from xlalint.facts.libraries import note_cuda
+    from xlalint.facts.library_costs import note_cuda
 
     note_cuda(frame, node)
     if t.device != d.XLA:

@@ -16,15 +16,16 @@ from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.growing_modules import check_hooked
 from xlalint.facts.library_costs import check_call
-from xlalint.facts.mentions import receiver_node
 from xlalint.facts.metrics import call_host_metric, call_metric
 from xlalint.facts.modes import switch_mode
 from xlalint.facts.round_trips import check_way_to_host
 from xlalint.facts.shapes import device_of
 from xlalint.facts.textual import logged, printed, shown_tensor
 from xlalint.facts.uploads import check_module
+from xlalint.facts.vocabulary import LEVELS
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
+from xlalint.program.traversal import receiver_node
 
 Arguments = list[d.Value]
 Keywords = dict[str, d.Value]
@@ -44,9 +45,6 @@ READING_WRITERS = {
 }
 READING_MAPS = frozenset({"add_scalars", "log_metrics", "set_postfix", "log_dict", "log"})
 FORMATTING = frozenset({"set_description", "set_description_str", "set_postfix_str"})
-LEVELS = frozenset(
-    {"debug", "info", "warning", "warn", "error", "critical", "exception", "log", "warning_once", "info_once"}
-)
 
 
 def make_loader(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
@@ -297,7 +295,7 @@ def call_module_method(
             return d.role("parameters", d.tensor(dtype="float"))
         return MODULE_RESULTS[name]
     if name == "cuda":
-        from xlalint.facts.libraries import note_cuda
+        from xlalint.facts.library_costs import note_cuda
 
         note_cuda(frame, node)
         return receiver

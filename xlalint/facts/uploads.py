@@ -7,12 +7,11 @@ as a number of the graph, and costs no upload of its own.
 from __future__ import annotations
 
 from xlalint.facts import domain as d
-from xlalint.facts import objects
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame, span_of
-from xlalint.facts.mentions import receiver_node
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
+from xlalint.program.traversal import decorator_names, receiver_node
 
 KEPT = frozenset({"cache", "lru_cache"})
 """Decorators of functions whose results are kept: what they make is made once."""
@@ -65,7 +64,7 @@ def check_module(frame: Frame, module: d.Module, name: str, node: ir.Call) -> No
 
 
 def emit(frame: Frame, value: d.Value, node: ir.Expr, operand: ir.Expr | None, subject: str, form: str = "") -> None:
-    if KEPT.isdisjoint(objects.decorator_names(frame.function)):
+    if KEPT.isdisjoint(decorator_names(frame.function)):
         frame.emit(Effect.UPLOAD, span_of(node), value, subject, operand, form=form)
 
 

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 
 from xlalint.facts import domain as d
-from xlalint.facts.carried import assignment_of
-from xlalint.facts.counters import blocks_of
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Environment, Frame, span_of
 from xlalint.facts.lengths import is_mark
-from xlalint.facts.mentions import names_in, walk
+from xlalint.facts.reaching import assignment_of
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
+from xlalint.program.traversal import blocks_of, names_in, walk
 
 WORK = frozenset({"model-call", "layer-call", "backward", "optimizer-step"})
 DEEPEST = 3

@@ -232,3 +232,12 @@ MODEL_NAMES = frozenset(
     ]
 )
 LOSS_NAMES = frozenset(["criterion", "crit", "loss_fn", "loss_func", "loss_function", "loss_fct", "criterion_fn"])
+
+
+SETTINGS = ("Config", "Arguments", "Args", "Options")
+"""Ends of class names whose objects hold settings: host values, whatever is asked of them."""
+
+
+LEVELS = frozenset(
+    {"debug", "info", "warning", "warn", "error", "critical", "exception", "log", "warning_once", "info_once"}
+)

@@ -10,18 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from xlalint.facts import domain as d
-from xlalint.facts.carried import way_to
-from xlalint.facts.counters import blocks_of
 from xlalint.facts.events import FEW_SHAPES, Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import number_of
-from xlalint.facts.mentions import names_in, receiver_node, walk
 from xlalint.facts.numbers import SIZES, chosen
 from xlalint.facts.record import Sign
 from xlalint.facts.round_trips import path_of
-from xlalint.facts.rounding import called, same
+from xlalint.facts.rounding import called
 from xlalint.facts.varying_structure import last_line
 from xlalint.program import ir
+from xlalint.program.def_use import same, way_to
+from xlalint.program.traversal import blocks_of, names_in, receiver_node, walk
 
 STEPPING = frozenset({"backward", "boundary", "model-call"})
 """The signs of a loop that gives the device work."""

@@ -1,0 +1,139 @@
+"""Definitions and uses in the text of a function: which statement binds a name, what a loop changes of itself."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from functools import lru_cache
+
+from xlalint.program import ir
+from xlalint.program.traversal import blocks_of, calls_in, names_in, path_of
+
+
+def bound_anew(block: ir.Block, node: ir.Assign, target: str, loop: int) -> bool:
+    """Whether each iteration of the loop that starts in line ``loop`` binds ``target`` anew before ``node``, from
+    something else than what it held."""
+    way = way_to(block, node)
+    inside = False
+    for statements, position in way:
+        if inside and any(binds(statement, target) for statement in statements[:position]):
+            return True
+        around = statements[position]
+        inside = inside or (type(around) in (ir.For, ir.While) and ir.unpack(around.at)[0] == loop)
+    return False
+
+
+def way_to(block: ir.Block, node: ir.Stmt) -> list[tuple[ir.Block, int]]:
+    """The blocks around a statement, outermost first, each with the position of what leads on to it."""
+    for position, statement in enumerate(block):
+        if statement is node:
+            return [(block, position)]
+        for inner in blocks_of(statement):
+            way = way_to(inner, node)
+            if way:
+                return [(block, position), *way]
+    return []
+
+
+def binds(statement: ir.Stmt, target: str) -> bool:
+    """Whether a statement surely gives ``target`` a value that has nothing of the old one."""
+    if type(statement) is ir.Assign:
+        targets = [part for one in statement.targets for part in unpacked(one)]
+        return any(path_of(one) == target for one in targets) and target not in set(names_in(statement.value))
+    if type(statement) is ir.If:
+        return all(any(binds(inner, target) for inner in arm) for arm in (statement.body, statement.orelse))
+    return type(statement) is ir.With and any(binds(inner, target) for inner in statement.body)
+
+
+def unpacked(target: ir.Expr) -> tuple[ir.Expr, ...]:
+    return target.elements if type(target) is ir.Display else (target,)
+
+
+@functools.lru_cache(maxsize=8192)
+def assignments_of(function: ir.FunctionIR) -> dict[int, ir.Assign]:
+    """A function's assignments by packed span."""
+    found: dict[int, ir.Assign] = {}
+    pending = [function.body]
+    while pending:
+        for statement in pending.pop():
+            if type(statement) is ir.Assign:
+                found[statement.at] = statement
+            else:
+                pending += blocks_of(statement)
+    return found
+
+
+@lru_cache(maxsize=8192)
+def counted_paths(loop: ir.For | ir.While) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(counted(loop.body)))
+
+
+def counted(block: ir.Block) -> Iterator[str]:
+    for statement in block:
+        if type(statement) is ir.Augmented:
+            path = path_of(statement.target) if statement.operator in ("add", "sub") else None
+            if path is not None:
+                yield path
+        elif type(statement) is ir.Assign and type(statement.value) is ir.Binary and len(statement.targets) == 1:
+            path = path_of(statement.targets[0])
+            if path is not None and path == path_of(statement.value.left):
+                yield path
+        else:
+            for inner in blocks_of(statement):
+                yield from counted(inner)
+
+
+def targets_of(loop: ir.For) -> frozenset[str]:
+    targets = loop.target.elements if type(loop.target) is ir.Display else (loop.target,)
+    return frozenset(target.name for target in targets if type(target) is ir.Name)
+
+
+@lru_cache(maxsize=8192)
+def steps_each(loop: ir.For) -> bool:
+    """``for optimizer in optimizers: optimizer.step()``: a part of a step."""
+    names = targets_of(loop)
+    functions = [call.function for call in calls_in(loop.body)]
+    methods = [function for function in functions if type(function) is ir.Attribute and function.name == "step"]
+    return any(type(method.value) is ir.Name and method.value.name in names for method in methods)
+
+
+@lru_cache(maxsize=8192)
+def hands_on(loop: ir.For) -> bool:
+    """Whether the loop's body calls something else with what the loop iterates: ``for batch in data: model(batch)``."""
+    names = targets_of(loop)
+    return bool(names) and any(map(functools.partial(is_given, names), calls_in(loop.body)))
+
+
+def is_given(names: frozenset[str], call: ir.Call) -> bool:
+    function = call.function
+    while isinstance(function, (ir.Attribute, ir.Subscript)):
+        function = function.value
+    own = type(function) is ir.Name and function.name in names
+    return not own and any(type(part) is ir.Name and part.name in names for part in call.arguments)
+
+
+def same(a: object, b: object) -> bool:
+    """Whether two expressions are spelled alike."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(same, a, b))
+    if not isinstance(a, ir.Node):
+        return a == b
+    fields = (name for name in a.__struct_fields__ if name != "at")
+    return all(same(getattr(a, name), getattr(b, name)) for name in fields)
+
+
+def as_binary(node: ir.Augmented) -> ir.Binary:
+    return ir.Binary(node.operator, node.target, node.value, node.at)
+
+
+def bound_in(statement: ir.Stmt, name: str) -> ir.Binary | None:
+    """The operation whose result a statement binds to a name."""
+    if type(statement) is ir.Augmented:
+        target, value = statement.target, as_binary(statement)
+    elif type(statement) is ir.Assign and len(statement.targets) == 1 and type(statement.value) is ir.Binary:
+        target, value = statement.targets[0], statement.value
+    else:
+        return None
+    return value if type(target) is ir.Name and target.name == name else None

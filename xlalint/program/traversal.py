@@ -1,0 +1,115 @@
+"""Walks over expressions and statements that need no values: their parts, the names they use, the blocks they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xlalint.program import ir
+
+NOTHING: frozenset[str] = frozenset()
+
+
+def walk(node: object, skipped: frozenset[str] = NOTHING) -> Iterator[ir.Node]:
+    """An expression and all that it is made of, left to right; calls of methods named in ``skipped`` are left out
+    whole."""
+    if isinstance(node, tuple):
+        for part in node:
+            yield from walk(part, skipped)
+    elif isinstance(node, ir.Node):
+        function = node.function if isinstance(node, ir.Call) else None
+        if isinstance(function, ir.Attribute) and function.name in skipped:
+            return
+        yield node
+        for field in node.__struct_fields__:
+            yield from walk(getattr(node, field), skipped)
+
+
+def names_in(node: object, skipped: frozenset[str] = NOTHING) -> Iterator[str]:
+    """All names in an expression, left to right; calls of methods named in ``skipped`` are left out whole."""
+    return (part.name for part in walk(node, skipped) if type(part) is ir.Name)
+
+
+def receiver_node(node: ir.Call) -> ir.Expr | None:
+    """What a method is called of: ``x`` in ``x.item()``."""
+    return node.function.value if type(node.function) is ir.Attribute else None
+
+
+def calls_in(block: ir.Block) -> Iterator[ir.Call]:
+    """The calls that whole statements make."""
+    for statement in block:
+        value = getattr(statement, "value", None)
+        if type(value) is ir.Call:
+            yield value
+        for inner in blocks_of(statement):
+            yield from calls_in(inner)
+
+
+def blocks_of(statement: ir.Stmt) -> tuple[ir.Block, ...]:
+    if type(statement) in (ir.If, ir.For, ir.While):
+        return (statement.body, statement.orelse)  # type: ignore[union-attr]
+    if type(statement) is ir.With:
+        return (statement.body,)
+    if type(statement) is ir.Try:
+        return (statement.body, *(block for _, block in statement.handlers), statement.orelse, statement.final)
+    if type(statement) is ir.Match:
+        return tuple(block for _, _, block in statement.cases)
+    return ()
+
+
+def path_of(node: ir.Expr) -> str | None:
+    if type(node) is ir.Name:
+        return node.name
+    if type(node) is ir.Walrus:
+        return node.target
+    if type(node) is ir.Attribute and type(node.value) is ir.Name and node.value.name == "self":
+        return f"self.{node.name}"
+    return None
+
+
+def asks_for_any(test: ir.Expr) -> bool | None:
+    """The outcome of ``len(x) > 0`` or ``x.numel() != 0`` for which there is anything at all; None where something else
+    is asked."""
+    if type(test) is not ir.Compare or len(test.operators) != 1 or type(test.left) is not ir.Call:
+        return None
+    least, function = test.rights[0], test.left.function
+    if type(least) is not ir.Constant or least.value != 0 or type(function) not in (ir.Name, ir.Attribute):
+        return None
+    counts = function.name in ("numel", "len")  # type: ignore[union-attr]
+    return {"gt": True, "ne": True, "eq": False}.get(test.operators[0]) if counts else None
+
+
+def asks_for_type(node: ir.Expr) -> bool:
+    """``type(x)``."""
+    if type(node) is not ir.Call or type(node.function) is not ir.Name:
+        return False
+    return node.function.name == "type" and len(node.arguments) == 1
+
+
+def none_tested(node: ir.Expr) -> tuple[str, bool] | None:
+    """The name that ``x is None`` or ``x is not None`` asks about, and the outcome for which it is None."""
+    if type(node) is not ir.Compare or len(node.operators) != 1 or type(node.left) is not ir.Name:
+        return None
+    operator, right = node.operators[0], node.rights[0]
+    if operator not in ("is", "is-not") or type(right) is not ir.Constant or right.value is not None:
+        return None
+    return node.left.name, operator == "is"
+
+
+def type_names(node: ir.Expr) -> list[str]:
+    parts = node.elements if type(node) is ir.Display else (node,)
+    return [part.name if type(part) in (ir.Name, ir.Attribute) else "?" for part in parts]  # type: ignore[union-attr]
+
+
+NO_NAMES: frozenset[str] = frozenset()
+
+
+def decorator_names(function: ir.FunctionIR) -> frozenset[str]:
+    if not function.decorators:
+        return NO_NAMES
+    names = []
+    for decorator in function.decorators:
+        if type(decorator) is ir.Call:
+            decorator = decorator.function
+        if type(decorator) in (ir.Name, ir.Attribute):
+            names.append(decorator.name)  # type: ignore[union-attr]
+    return frozenset(names)
