@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from xlalint.facts import domain as d
+from xlalint.facts.frame import Evaluator
 from xlalint.facts.promises import promised_class
 from xlalint.facts.vocabulary import SETTINGS
 from xlalint.program import ir
-
-if TYPE_CHECKING:
-    from xlalint.facts.engine import Engine
 
 NAMED: dict[str, d.Value | None] = {
     "Tensor": d.tensor(),
@@ -58,7 +54,7 @@ SEQUENCES = {
 MAPPINGS = frozenset({"dict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "DefaultDict"})
 
 
-def annotated(engine: Engine, node: ir.Expr | None, path: str) -> d.Value | None:
+def annotated(engine: Evaluator, node: ir.Expr | None, path: str) -> d.Value | None:
     """The value that an annotation in the file ``path`` promises."""
     if node is None:
         return None
@@ -73,14 +69,14 @@ def annotated(engine: Engine, node: ir.Expr | None, path: str) -> d.Value | None
     return None
 
 
-def annotated_string(engine: Engine, node: ir.Constant, path: str) -> d.Value | None:
+def annotated_string(engine: Evaluator, node: ir.Constant, path: str) -> d.Value | None:
     if not isinstance(node.value, str):
         return None
     name = node.value.strip().rpartition(".")[2]
     return NAMED.get(name)
 
 
-def named(engine: Engine, node: ir.Name | ir.Attribute, path: str) -> d.Value | None:
+def named(engine: Evaluator, node: ir.Name | ir.Attribute, path: str) -> d.Value | None:
     if node.name in NAMED:
         return NAMED[node.name]
     if node.name in SEQUENCES or node.name in MAPPINGS:
@@ -91,7 +87,7 @@ def named(engine: Engine, node: ir.Name | ir.Attribute, path: str) -> d.Value | 
     return engine.instance_of(symbol) if isinstance(symbol, ir.ClassIR) else promised_class(node.name)
 
 
-def subscripted(engine: Engine, node: ir.Subscript, path: str) -> d.Value | None:
+def subscripted(engine: Evaluator, node: ir.Subscript, path: str) -> d.Value | None:
     base = node.value
     name = base.name if isinstance(base, (ir.Name, ir.Attribute)) else ""
     inner: list[ir.Expr] = list(node.index.elements) if isinstance(node.index, ir.Display) else [node.index]
@@ -113,7 +109,7 @@ def subscripted(engine: Engine, node: ir.Subscript, path: str) -> d.Value | None
     return None
 
 
-def sequence(engine: Engine, kind: str, inner: list[ir.Expr], path: str) -> d.Value:
+def sequence(engine: Evaluator, kind: str, inner: list[ir.Expr], path: str) -> d.Value:
     last = inner[-1]
     if kind == "tuple" and len(inner) > 1 and not (isinstance(last, ir.Constant) and last.value is ...):
         return d.sequence(kind, [annotated(engine, part, path) or d.UNKNOWN for part in inner])

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from xlalint.facts import domain as d
-from xlalint.facts.frame import Environment
+from xlalint.facts.environment import Environment
 
 
 class Answer(msgspec.Struct, frozen=True, eq=False):
@@ -51,3 +51,40 @@ class Memo:
 
 def answer_of(value: d.Value) -> Answer:
     return Answer(value, {}, {}, False, 0, 0, True, True, 1)
+
+
+class Depth:
+    """How deep a query may still go, and how deep it went.
+
+    ``calls`` and ``attributes`` are budgets. ``needed_calls`` and ``needed_attributes`` say how much of them was
+    used, ``whole_calls`` and ``whole_attributes`` whether their bound was never hit. An attribute is asked for with
+    a call budget of its own, so its calls do not count here.
+    """
+
+    __slots__ = ("attributes", "calls", "needed_attributes", "needed_calls", "whole_attributes", "whole_calls")
+
+    def __init__(self, calls: int, attributes: int) -> None:
+        self.calls = calls
+        self.attributes = attributes
+        self.needed_calls = 0
+        self.needed_attributes = 0
+        self.whole_calls = True
+        self.whole_attributes = True
+
+    def used(self, answer: Answer, calls: int, attributes: int) -> None:
+        """An answer was used that needed so much; ``calls`` is 0 for an attribute's."""
+        if attributes > self.needed_attributes:
+            self.needed_attributes = attributes
+        if not answer.whole_attributes:
+            self.whole_attributes = False
+        if calls:
+            if calls > self.needed_calls:
+                self.needed_calls = calls
+            if not answer.whole_calls:
+                self.whole_calls = False
+
+    def cut_calls(self) -> None:
+        self.whole_calls = False
+
+    def cut_attributes(self) -> None:
+        self.whole_attributes = False

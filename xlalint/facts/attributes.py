@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 
 from xlalint.facts import domain as d
-from xlalint.facts.answers import Answer
-from xlalint.facts.frame import Depth, Frame
+from xlalint.facts.answers import Answer, Depth
+from xlalint.facts.classes import Classes
+from xlalint.facts.frame import Frame
 from xlalint.program import ir
-from xlalint.program.link import Program
 
 CALL_DEPTH_FOR_ATTRIBUTES = 2
 ONLY_CONSTANTS = -1
 """The budget of attributes of a default or a class value: what it asks for must not lead back to it."""
 
 
-class Attributes(ABC):
+class Attributes(Classes):
     """The engine's queries about attributes; how a function is evaluated is the engine's own."""
 
-    program: Program
     _attributes: dict[tuple[ir.ClassIR, str], list[tuple[int, d.Value | None, Answer]]]
 
     @abstractmethod
@@ -30,12 +29,6 @@ class Attributes(ABC):
         closure: d.Function | None = None,
         seed: tuple[str, d.Value] | None = None,
     ) -> Answer: ...
-
-    @abstractmethod
-    def default(self, node: ir.Expr, function: ir.FunctionIR) -> d.Value: ...
-
-    @abstractmethod
-    def annotated(self, node: ir.Expr | None, path: str) -> d.Value | None: ...
 
     def attribute_value(self, frame: Frame, cls: ir.ClassIR, name: str) -> d.Value | None:
         """What ``self.name`` holds: the join of what the methods that assign it leave there."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from xlalint.facts import domain as d
+from xlalint.facts.call import Arguments, Keywords
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import longest_rows, most_of, number_of, width_among
 from xlalint.program import ir
 
-Arguments = list[d.Value]
-Keywords = dict[str, d.Value]
 TRAINING_NAMES = ("train", "trn")
 EVALUATION_NAMES = ("val", "valid", "test", "eval", "dev", "predict", "infer")
 
@@ -46,12 +45,11 @@ def batches_vary(sampler: d.Value) -> bool:
 
 def run_collate(frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     """The function that makes the loader's batches runs in each step, on the host; gives what it makes."""
-    from xlalint.facts.calls import call
 
     collate = arguments[6] if len(arguments) > 6 else keywords.get("collate_fn", d.NONE)
     if type(collate) in (d.Function, d.Instance, d.Record):
         with frame.inside("collate", node.at):
-            return call(frame, collate, [d.UNKNOWN], {}, node)
+            return frame.call(collate, [d.UNKNOWN], {}, node)
     return d.UNKNOWN
 
 

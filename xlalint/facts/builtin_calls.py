@@ -6,16 +6,15 @@ from collections.abc import Callable
 
 from xlalint.facts import domain as d
 from xlalint.facts import lengths, narrowing, objects
+from xlalint.facts.call import Arguments, Keywords
 from xlalint.facts.compiled import check_break
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.textual import printed, read_by_text, shown_tensor
+from xlalint.facts.unknown import call_unknown
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
 from xlalint.program.traversal import type_names
-
-Arguments = list[d.Value]
-Keywords = dict[str, d.Value]
 
 
 def call_builtin(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
@@ -26,8 +25,6 @@ def call_builtin(frame: Frame, name: str, arguments: Arguments, keywords: Keywor
         return RESULTS[name]
     if name in frame.engine.assumptions.host_functions:
         return d.ANY_HOST
-    from xlalint.facts.unknown import call_unknown
-
     return call_unknown(frame, arguments, keywords, node)
 
 
@@ -137,10 +134,8 @@ def ordered(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, n
     if type(element) is d.Tensor and element.live and compares:
         frame.emit(Effect.BUILTIN_OVER_TENSORS, node.at, element, name, argument_node(node))
     if name == "filter" and arguments and type(arguments[0]) is d.Function:
-        from xlalint.facts.calls import call
-
         element = objects.element_of(frame, value)
-        outcome = call(frame, arguments[0], [element], {}, node)
+        outcome = frame.call(arguments[0], [element], {}, node)
         if type(outcome) is d.Tensor and outcome.live:
             frame.emit(Effect.FILTER, node.at, outcome, "filter", argument_node(node))
     return d.sequence("list", None, objects.element_of(frame, value))
@@ -292,12 +287,11 @@ def reversed_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords,
 
 
 def mapped(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    from xlalint.facts.calls import call
 
     if len(arguments) < 2:
         return d.UNKNOWN
     elements = [objects.element_of(frame, value) for value in arguments[1:]]
-    element = call(frame, arguments[0], elements, {}, node)
+    element = frame.call(arguments[0], elements, {}, node)
     if type(node.arguments[0]) is ir.Name and node.arguments[0].name == "len":
         element = d.host("int", varies=d.ROW)
     return d.sequence("list", None, element)

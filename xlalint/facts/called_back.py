@@ -52,7 +52,6 @@ def functions_in(value: d.Value) -> list[d.Value]:
 
 
 def run(frame: Frame, function: d.Value, pace: str, given: tuple[d.Value, ...], node: ir.Call, at: int) -> None:
-    from xlalint.facts.calls import call
 
     heat, *words = pace.split()
     region = "collate" if "host" in words else "loop" if heat == "step" else heat
@@ -63,4 +62,4 @@ def run(frame: Frame, function: d.Value, pace: str, given: tuple[d.Value, ...], 
             if "evaluation" not in words:
                 frame.sign("backward", at)
         counted = d.host("int", varies=frame.loop_key())
-        call(frame, function, [counted if value is d.INT else value for value in given], {}, node)
+        frame.call(function, [counted if value is d.INT else value for value in given], {}, node)

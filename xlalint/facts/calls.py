@@ -6,26 +6,23 @@ import functools
 
 import msgspec
 
-from xlalint.facts import builtin_calls, containers, libraries, objects, torch_calls, torch_methods, torch_modules
+from xlalint.facts import builtin_calls, libraries, objects, torch_calls, torch_methods, torch_modules
 from xlalint.facts import domain as d
+from xlalint.facts.call import Arguments, Keywords
 from xlalint.facts.called_back import check_called_back
 from xlalint.facts.compiled import check_break, is_turned_off
 from xlalint.facts.construction import construct
-from xlalint.facts.engines import check_hook
+from xlalint.facts.engine_events import check_hook
 from xlalint.facts.following import INSTALLED, follow_call, follow_made
 from xlalint.facts.frame import Frame
 from xlalint.facts.record import ROOT, stronger
-from xlalint.facts.textual import read_by_text
+from xlalint.facts.training import call_batch_method
 from xlalint.facts.unknown import call_unknown
+from xlalint.facts.unknown_methods import call_unknown_method
 from xlalint.facts.versions import call_version
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
 from xlalint.program.traversal import decorator_names
-
-Arguments = list[d.Value]
-Keywords = dict[str, d.Value]
-
-__all__ = ["evaluate_call", "read_by_text"]
 
 
 def evaluate_call(frame: Frame, node: ir.Call) -> d.Value:
@@ -191,11 +188,11 @@ def call_bound(frame: Frame, callee: d.Bound, arguments: Arguments, keywords: Ke
     if guard is not None:
         return d.constant(guard)
     if type(receiver) is d.Role and receiver.role in d.TENSOR_ROLES:
-        return libraries.call_batch_method(frame, receiver, name, arguments, keywords, node)
+        return call_batch_method(frame, receiver, name, arguments, keywords, node)
     if type(receiver) is d.Tensor:
         return torch_methods.call_method(frame, receiver, name, arguments, keywords, node)
     if type(receiver) is d.Role and receiver.role == INSTALLED:
-        by_name = containers.call_unknown_method(frame, receiver, name, arguments, keywords, node)
+        by_name = call_unknown_method(frame, receiver, name, arguments, keywords, node)
         return follow_made(frame, receiver.detail, name, arguments, keywords, node) or by_name
     return libraries.call_method(frame, receiver, name, arguments, keywords, node)
 

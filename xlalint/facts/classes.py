@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from xlalint.facts import domain as d
+from xlalint.facts.frame import Evaluator
 from xlalint.facts.vocabulary import is_module_base
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 from xlalint.program.link import Program
 
 
-class Classes:
+class Classes(Evaluator):
     """The engine's queries about classes; each is answered once."""
 
     def __init__(self, program: Program) -> None:

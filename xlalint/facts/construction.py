@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlalint.facts import domain as d
 from xlalint.facts import objects
 from xlalint.facts.frame import Frame
+from xlalint.facts.training import make_loader
 from xlalint.facts.vocabulary import SETTINGS
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
@@ -95,8 +96,6 @@ def framework_role(
     """A class that descends from a framework's loader or optimizer."""
     for base in bases:
         if frameworks().get("loader", base) is not None:
-            from xlalint.facts.training import make_loader
-
             return make_loader(frame, base, arguments, keywords, node)
         if base.startswith("torch.optim."):
             return d.role("scheduler" if "lr_scheduler" in base else "optimizer")

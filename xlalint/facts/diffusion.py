@@ -6,6 +6,7 @@ from xlalint.facts import domain as d
 from xlalint.facts.frame import Frame
 from xlalint.facts.promises import promised_attribute
 from xlalint.facts.shapes import device_of
+from xlalint.facts.store import keep
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 
@@ -34,8 +35,6 @@ def call_scheduler(
     frame: Frame, role: d.Role, name: str, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call
 ) -> d.Value:
     if name == "set_timesteps":
-        from xlalint.facts.store import keep
-
         given = keywords.get("device", arguments[1] if len(arguments) > 1 else None)
         device = d.HOST if given is None else device_of(given)
         keep(frame, node, d.role("scheduler", d.tensor(device, "int", d.of_rank(1), certainty=1)))

@@ -8,26 +8,27 @@ asked before, and files may be analysed in any order and in any number of proces
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import TypeAlias
 
 from xlalint.facts import domain as d
 from xlalint.facts.annotations import annotated
-from xlalint.facts.answers import Answer, Memo, answer_of
+from xlalint.facts.answers import Answer, Depth, Memo, answer_of
 from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.attributes import CALL_DEPTH_FOR_ATTRIBUTES, ONLY_CONSTANTS, Attributes
-from xlalint.facts.classes import Classes
+from xlalint.facts.calls import call
 from xlalint.facts.compiled import note_decorated
 from xlalint.facts.entries import inherited_entries
+from xlalint.facts.environment import CLEAN, Environment, join_environments
 from xlalint.facts.expressions import EXPRESSIONS
 from xlalint.facts.failures import Failure
 from xlalint.facts.following import INSTALLED
-from xlalint.facts.frame import CLEAN, Depth, Environment, Frame, join_environments
+from xlalint.facts.frame import Frame, Reveal
 from xlalint.facts.given import is_given_no_data, optional_given
+from xlalint.facts.names import symbol_value
 from xlalint.facts.parameters import bind_call, bind_signature, is_loader_name
 from xlalint.facts.printing import show
 from xlalint.facts.record import ROOT, Record, Sign, function_key
 from xlalint.facts.residence import made_on_host, tells_no_device
+from xlalint.facts.roles import role_attribute
 from xlalint.facts.statements import execute
 from xlalint.facts.summaries import Follower
 from xlalint.facts.targets import assign
@@ -37,8 +38,6 @@ from xlalint.program import ir
 from xlalint.program.link import GlobalName, Program
 from xlalint.program.traversal import decorator_names
 
-Reveal: TypeAlias = Callable[[str, int, d.Value], None]
-"""Told the path, the line and the argument of each ``reveal(x)`` that is evaluated; tests of facts set it."""
 CALL_DEPTH = 3
 SHORT = 6
 """Statements of a function that is still evaluated at the end of the budget of calls. Longer ones were a tenth of the
@@ -53,10 +52,12 @@ COST_BOUND = 6000
 """Evaluations that one query may cause before its further calls are answered by annotations."""
 
 
-class Engine(Classes, Attributes):
+class Engine(Attributes):
     expressions = EXPRESSIONS
     execute = staticmethod(execute)
     assign = staticmethod(assign)
+    apply = staticmethod(call)
+    role_attribute = staticmethod(role_attribute)
     show = staticmethod(show)
 
     def __init__(self, program: Program, assumptions: Assumptions) -> None:
@@ -353,8 +354,6 @@ class Engine(Classes, Attributes):
         return answer
 
     def module_attribute(self, frame: Frame, path: str, dotted: str, name: str) -> d.Value:
-        from xlalint.facts.names import symbol_value
-
         symbol = self.program.resolve(path, name)
         if symbol is None:
             symbol = self.program.dotted(f"{dotted}.{name}", path)

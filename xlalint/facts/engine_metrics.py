@@ -49,13 +49,12 @@ def attach(
 
 
 def note(frame: Frame, effect: Effect, engine: d.Value, transform: d.Value | None, subject: str, node: ir.Call) -> None:
-    from xlalint.facts.calls import call
 
     output = output_of(engine)
     with frame.inside("loop", node.at, "loader", node.at):
         frame.sign("framework", node.at)
         if type(transform) is d.Function:
-            output = call(frame, transform, [output], {}, node)
+            output = frame.call(transform, [output], {}, node)
         elif transform not in (None, d.NONE):
             output = d.UNKNOWN
         known = shown_tensor(output)

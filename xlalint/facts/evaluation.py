@@ -13,6 +13,8 @@ import msgspec
 from xlalint.facts.compiled import is_turned_off
 from xlalint.facts.engine import Engine, is_without_grad
 from xlalint.facts.failures import Failure, reason_of
+from xlalint.facts.file_index import Evaluated, Index
+from xlalint.facts.frame import APART
 from xlalint.facts.lending import pack, unpack
 from xlalint.facts.reach import reaches_xla
 from xlalint.facts.record import FunctionKey, RawEvent, Record, RegionKey, function_key
@@ -35,23 +37,6 @@ DEPTH_OF_SIGNS = 4
 
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
 """Methods whose calls name the class."""
-
-
-class Index(msgspec.Struct, frozen=True):
-    """What a process tells the others of the files that it lowered."""
-
-    called: frozenset[str]
-    imports: dict[str, tuple[str, ...]]
-    """File → dotted names that it imports."""
-    xla: dict[str, bool] = {}
-    """File that runs with torch_xla → whether those that it imports do, too."""
-
-
-class Evaluated(msgspec.Struct, frozen=True, array_like=True):
-    """One function's record, in plain data."""
-
-    facts: FunctionFacts
-    events: tuple[RawEvent, ...]
 
 
 class ProjectCalls:
@@ -346,8 +331,6 @@ def merge_two(a: Evaluated, b: Evaluated) -> Evaluated:
 
 
 def slot(event: RawEvent) -> str:
-    from xlalint.facts.frame import APART
-
     return event.effect.value if event.effect in APART else ""
 
 

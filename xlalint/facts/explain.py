@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xlalint.facts import domain as d
-from xlalint.facts.analysis import AssumptionsOf, Whole, workspace_of
-from xlalint.facts.evaluation import Evaluated, Part
+from xlalint.facts.analysis import AssumptionsOf, workspace_of
+from xlalint.facts.evaluation import Part
 from xlalint.facts.events import Certainty, Effect, Event, Heat, Place
 from xlalint.facts.failures import Failure
+from xlalint.facts.file_index import Evaluated
 from xlalint.facts.heat import Pace
 from xlalint.facts.placing import Placing
 from xlalint.facts.printing import show
+from xlalint.facts.program_facts import Whole
 from xlalint.facts.record import FunctionKey, RawEvent, RegionKey
 from xlalint.facts.regions import FunctionFacts, regions_around
 from xlalint.facts.watching import Line, Watch

@@ -14,6 +14,7 @@ from xlalint.facts.lengths import row_length
 from xlalint.facts.names import lookup
 from xlalint.facts.narrowing import like_default
 from xlalint.facts.rounding import rounded
+from xlalint.facts.textual import read_by_text
 from xlalint.facts.timers import check_elapsed
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
@@ -170,7 +171,7 @@ def evaluate_formatted(frame: Frame, node: ir.Formatted) -> d.Value:
         effect = Effect.SCALAR_READ if scalar else Effect.PRINTED
         frame.emit(effect, node.at, value, "format" if scalar else "f-string", node.value)
     else:
-        calls.read_by_text(frame, value, node.at, "f-string", node.value)
+        read_by_text(frame, value, node.at, "f-string", node.value)
     return d.STR
 
 

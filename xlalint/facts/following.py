@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xlalint.facts import domain as d
+from xlalint.facts.call import Arguments, Keywords
 from xlalint.facts.events import Effect
 from xlalint.facts.failures import Failure
 from xlalint.facts.frame import Frame
@@ -10,8 +11,6 @@ from xlalint.facts.library_costs import held_tensor
 from xlalint.facts.summaries import Called, Summary
 from xlalint.program import ir
 
-Arguments = list[d.Value]
-Keywords = dict[str, d.Value]
 INSTALLED = "installed"
 """The role of an object of a package's class."""
 

@@ -2,65 +2,140 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 import msgspec
 
 from xlalint.facts import domain as d
+from xlalint.facts.answers import Answer, Depth
+from xlalint.facts.assumptions import Assumptions
+from xlalint.facts.call import Arguments, Keywords
+from xlalint.facts.environment import CLEAN, Environment
 from xlalint.facts.events import Effect, Place
+from xlalint.facts.failures import Failure
 from xlalint.facts.record import ANY_PARAMETER, ROOT, CallEdge, FunctionKey, RawEvent, Record, Region, RegionKey, Sign
+from xlalint.facts.summaries import Follower
+from xlalint.knowledge.ops import OpTable
 from xlalint.program import ir
+from xlalint.program.link import GlobalName, Program
 
-if TYPE_CHECKING:
-    from xlalint.facts.answers import Answer
-    from xlalint.facts.engine import Engine
-
-Environment: TypeAlias = "dict[str, d.Value]"
-CLEAN = "%clean"
-"""Present while nothing is pending on the device: a step boundary has just passed."""
+Evaluation: TypeAlias = "Callable[[Frame, Any], d.Value]"
+"""How an expression of one type is evaluated."""
+Reveal: TypeAlias = Callable[[str, int, d.Value], None]
+"""Told the path, the line and the argument of each ``reveal(x)`` that is evaluated; tests of facts set it."""
 
 
-class Depth:
-    """How deep a query may still go, and how deep it went.
+class Evaluator(ABC):
+    """What the evaluation of one function asks of the program around it. The engine answers.
 
-    ``calls`` and ``attributes`` are budgets. ``needed_calls`` and ``needed_attributes`` say how much of them was
-    used, ``whole_calls`` and ``whole_attributes`` whether their bound was never hit. An attribute is asked for with
-    a call budget of its own, so its calls do not count here.
+    Each answer is a function of the program, the question and the budget that stands in the frame: none reads what
+    another has left. What evaluates expressions, statements and calls is handed in here, so that no room below the
+    interpreter imports it.
     """
 
-    __slots__ = ("attributes", "calls", "needed_attributes", "needed_calls", "whole_attributes", "whole_calls")
+    program: Program
+    assumptions: Assumptions
+    records: dict[ir.FunctionIR, Record]
+    failures: dict[Failure, None]
+    reveal: Reveal | None
+    promised: dict[ir.Parameter, d.Value]
+    work: int
+    keeps_fields: bool
+    expressions: Mapping[type[ir.Expr], Evaluation]
 
-    def __init__(self, calls: int, attributes: int) -> None:
-        self.calls = calls
-        self.attributes = attributes
-        self.needed_calls = 0
-        self.needed_attributes = 0
-        self.whole_calls = True
-        self.whole_attributes = True
+    @staticmethod
+    @abstractmethod
+    def show(value: d.Value) -> str: ...
 
-    def used(self, answer: Answer, calls: int, attributes: int) -> None:
-        """An answer was used that needed so much; ``calls`` is 0 for an attribute's."""
-        if attributes > self.needed_attributes:
-            self.needed_attributes = attributes
-        if not answer.whole_attributes:
-            self.whole_attributes = False
-        if calls:
-            if calls > self.needed_calls:
-                self.needed_calls = calls
-            if not answer.whole_calls:
-                self.whole_calls = False
+    @staticmethod
+    @abstractmethod
+    def execute(frame: Frame, block: ir.Block) -> None: ...
 
-    def cut_calls(self) -> None:
-        self.whole_calls = False
+    @staticmethod
+    @abstractmethod
+    def assign(frame: Frame, target: ir.Expr, value: d.Value, source: ir.Expr | None) -> None: ...
 
-    def cut_attributes(self) -> None:
-        self.whole_attributes = False
+    @staticmethod
+    @abstractmethod
+    def apply(frame: Frame, callee: d.Value, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+        """What calling any value gives."""
+
+    @staticmethod
+    @abstractmethod
+    def role_attribute(value: d.Role, name: str) -> d.Value: ...
+
+    @property
+    @abstractmethod
+    def torch_version(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def is_spent(self) -> bool: ...
+
+    @abstractmethod
+    def ops_of(self, path: str) -> OpTable: ...
+
+    @abstractmethod
+    def definitions_seen_by(self, function: ir.FunctionIR) -> Environment: ...
+
+    @abstractmethod
+    def follower_of(self, path: str) -> Follower | None: ...
+
+    # Queries about functions
+
+    @abstractmethod
+    def call(self, frame: Frame, callee: d.Function, arguments: Arguments, keywords: Keywords, at: int) -> Answer:
+        """What a function of the program gives and leaves behind."""
+
+    @abstractmethod
+    def invoke(
+        self, frame: Frame, callee: d.Function, arguments: Arguments, keywords: Keywords, at: int
+    ) -> d.Value: ...
+
+    @abstractmethod
+    def default(self, node: ir.Expr, function: ir.FunctionIR) -> d.Value: ...
+
+    @abstractmethod
+    def annotated(self, node: ir.Expr | None, path: str) -> d.Value | None: ...
+
+    # Queries about names, classes and attributes
+
+    @abstractmethod
+    def global_value(self, frame: Frame, symbol: GlobalName) -> d.Value: ...
+
+    @abstractmethod
+    def module_attribute(self, frame: Frame, path: str, dotted: str, name: str) -> d.Value: ...
+
+    @abstractmethod
+    def attribute_value(self, frame: Frame, cls: ir.ClassIR, name: str) -> d.Value | None: ...
+
+    @abstractmethod
+    def class_value(self, frame: Frame, cls: ir.ClassIR, name: str) -> d.Value | None: ...
+
+    @abstractmethod
+    def class_names(self, cls: ir.ClassIR) -> tuple[str, ...]: ...
+
+    @abstractmethod
+    def is_module_class(self, cls: ir.ClassIR) -> bool: ...
+
+    @abstractmethod
+    def instance_of(self, cls: ir.ClassIR) -> d.Value: ...
+
+    # Statements
+
+    @abstractmethod
+    def enter(self, frame: Frame, expression: ir.Expr) -> tuple[d.Value, str]: ...
+
+    @abstractmethod
+    def iterated(self, frame: Frame, node: ir.For) -> d.Value: ...
 
 
 class Frame:
     def __init__(
         self,
-        engine: Engine,
+        engine: Evaluator,
         function: ir.FunctionIR,
         environment: Environment,
         receiver: d.Value | None,
@@ -113,6 +188,9 @@ class Frame:
 
     def evaluate(self, node: ir.Expr) -> d.Value:
         return self.expressions[type(node)](self, node)
+
+    def call(self, callee: d.Value, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+        return self.engine.apply(self, callee, arguments, keywords, node)
 
     @property
     def env(self) -> Environment:
@@ -330,19 +408,3 @@ APART = frozenset(
 
 def span_of(node: ir.Expr | None) -> int:
     return getattr(node, "at", 0) if node is not None else 0
-
-
-def join_environments(a: Environment | None, b: Environment | None) -> Environment | None:
-    """A name bound on one path only keeps its value; a pending device wins over a clean one."""
-    if a is None or b is None:
-        return b if a is None else a
-    if a == b:
-        return a
-    joined = dict(a)
-    for name, other in b.items():
-        value = joined.get(name)
-        if value is not other:
-            joined[name] = other if value is None else d.join(value, other)
-    if CLEAN in joined and (CLEAN not in a or CLEAN not in b):
-        del joined[CLEAN]
-    return joined

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 
 from xlalint.facts import domain as d
-from xlalint.facts.frame import Environment, Frame
+from xlalint.facts.environment import Environment
+from xlalint.facts.frame import Frame
 from xlalint.program import ir
 from xlalint.program.traversal import none_tested
 

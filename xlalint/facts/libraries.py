@@ -7,37 +7,29 @@ import functools
 from xlalint.facts import construction, containers, torch_factories, torch_modules, training
 from xlalint.facts import domain as d
 from xlalint.facts.bucketing import check_collator, check_padding_call
+from xlalint.facts.call import Arguments, Keywords
 from xlalint.facts.compiled import check_break, check_external, note_compiled
 from xlalint.facts.devices import STAND_IN
 from xlalint.facts.diffusion import call_pipeline, made_by_diffusers
+from xlalint.facts.engine_factories import make_engine
 from xlalint.facts.engine_metrics import make_attachable
-from xlalint.facts.engines import make_engine
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.library_costs import check_call
 from xlalint.facts.made_models import made_model
 from xlalint.facts.metrics import call_metric
+from xlalint.facts.module_methods import call_made_module
 from xlalint.facts.package_calls import HEADS
 from xlalint.facts.profiling import note_profiler
+from xlalint.facts.program_objects import add_state, call_class_method, call_object_method, call_super
 from xlalint.facts.promises import parsed
 from xlalint.facts.restrictions import check_restrictions
+from xlalint.facts.roles import call_role_method
 from xlalint.facts.textual import printed
 from xlalint.facts.timers import note_wait
-from xlalint.facts.training import call_batch_method
+from xlalint.facts.unknown_methods import call_unknown_method
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
-
-Arguments = list[d.Value]
-Keywords = dict[str, d.Value]
-__all__ = [
-    "call_batch_method",
-    "call_library",
-    "call_method",
-    "call_role",
-    "known_function",
-    "note_cuda",
-    "note_external",
-]
 
 MODEL_MAKERS = frozenset(
     {"create_model", "from_pretrained", "from_config", "from_timm", "get_peft_model", "build_model", "get_model"}
@@ -165,14 +157,13 @@ def made_by_row(name: str) -> d.Value | None:
 
 def launch(frame: Frame, how: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     """``xmp.spawn(fn, args=(flags,))`` calls ``fn(index, flags)``, once in each process."""
-    from xlalint.facts.calls import call
 
     position = 1 if how.startswith("2nd") else 0
     index = [] if how.endswith("without an index") else [d.INT]
     given = keywords.get("args", arguments[position + 1] if len(arguments) > position + 1 else d.UNKNOWN)
     values = list(given.elements) if type(given) is d.Sequence and given.elements is not None else []
     if len(arguments) > position and type(arguments[position]) is d.Function:
-        call(frame, arguments[position], [*index, *values], {}, node)
+        frame.call(arguments[position], [*index, *values], {}, node)
     return d.UNKNOWN
 
 
@@ -204,13 +195,12 @@ def note_boundary(frame: Frame, node: ir.Call) -> None:
 
 def call_closure(frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     """A step closure runs after the boundary, and reads what is there."""
-    from xlalint.facts.calls import call
 
     if arguments:
         given = arguments[1] if len(arguments) > 1 else keywords.get("args")
         values = list(given.elements) if type(given) is d.Sequence and given.elements is not None else []
         with frame.inside("closure", node.at):
-            call(frame, arguments[0], values, {}, node)
+            frame.call(arguments[0], values, {}, node)
     return d.NONE
 
 
@@ -280,11 +270,9 @@ def known_function(
                 frame.writes[key] = d.join_maybe(frame.writes.get(key), value) or value
         return d.NONE
     if name == "add_state" and type(callee.receiver) in (d.Instance, d.Record):
-        return containers.add_state(frame, arguments, keywords)
+        return add_state(frame, arguments, keywords)
     if name == "_gradient_checkpointing_func" and arguments:
-        from xlalint.facts.calls import call
-
-        return call(frame, arguments[0], arguments[1:], {}, node)
+        return frame.call(arguments[0], arguments[1:], {}, node)
     if name in ("warning_once", "get_logger"):
         return d.role("logger") if name == "get_logger" else d.NONE
     return None
@@ -295,21 +283,21 @@ def call_method(
 ) -> d.Value:
     kind = type(receiver)
     if kind is d.Role:
-        found = training.call_role_method(frame, receiver, name, arguments, keywords, node)  # type: ignore[arg-type]
+        found = call_role_method(frame, receiver, name, arguments, keywords, node)  # type: ignore[arg-type]
         return d.UNKNOWN if found is None else found
     if kind is d.Super:
-        return containers.call_super(frame, receiver, name, arguments, keywords, node)  # type: ignore[arg-type]
+        return call_super(frame, receiver, name, arguments, keywords, node)  # type: ignore[arg-type]
     if kind in (d.Sequence, d.Mapping):
         return containers.call_container(frame, receiver, name, arguments, keywords, node)
-    if kind is d.Host:
+    if kind is d.Host and receiver is not d.ANY_HOST:
         return containers.call_host_method(frame, receiver, name, arguments, keywords, node)  # type: ignore[arg-type]
     if kind is d.Module:
-        return containers.call_module_method(frame, receiver, name, arguments, keywords, node)  # type: ignore[arg-type]
+        return call_made_module(frame, receiver, name, arguments, keywords, node)  # type: ignore[arg-type]
     if kind in (d.Instance, d.Record):
-        return containers.call_object_method(frame, receiver, name, arguments, keywords, node)
+        return call_object_method(frame, receiver, name, arguments, keywords, node)
     if kind is d.Class:
-        return containers.call_class_method(frame, receiver, name, arguments, keywords, node)  # type: ignore[arg-type]
-    return containers.call_unknown_method(frame, receiver, name, arguments, keywords, node)
+        return call_class_method(frame, receiver, name, arguments, keywords, node)  # type: ignore[arg-type]
+    return call_unknown_method(frame, receiver, name, arguments, keywords, node)
 
 
 construct = construction.construct

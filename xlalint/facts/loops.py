@@ -8,8 +8,9 @@ from collections.abc import Callable
 from xlalint.facts import conditions, objects
 from xlalint.facts import domain as d
 from xlalint.facts.counters import forget_first_values, remember_starts
+from xlalint.facts.environment import Environment, join_environments
 from xlalint.facts.events import Effect
-from xlalint.facts.frame import Environment, Frame, join_environments, span_of
+from xlalint.facts.frame import Frame, span_of
 from xlalint.facts.residence import tells_no_device
 from xlalint.facts.varying_structure import check_trips
 from xlalint.program import ir

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from xlalint.facts import domain as d
-from xlalint.facts.frame import Environment, Frame
+from xlalint.facts.environment import Environment
+from xlalint.facts.frame import Frame
 from xlalint.program import ir
 from xlalint.program.traversal import asks_for_any, asks_for_type, none_tested, path_of, type_names
 

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 from xlalint.facts import domain as d
 from xlalint.facts.devices import STAND_IN
-from xlalint.facts.diffusion import LATENTS, latents_of, pipeline_attribute, timesteps_of
-from xlalint.facts.frame import Environment, Frame, span_of
-from xlalint.facts.promises import PARAMETER_GROUPS, promised_attribute
+from xlalint.facts.environment import Environment
+from xlalint.facts.frame import Frame, span_of
+from xlalint.facts.promises import promised_attribute
 from xlalint.facts.versions import VERSION, version_attribute, version_named
 from xlalint.facts.vocabulary import (
-    ANY_ATTRIBUTE_ROLES,
     HOST_ATTRIBUTES,
     MODULE_ATTRIBUTES,
     MODULE_HOST_ATTRIBUTES,
@@ -44,7 +43,7 @@ def attribute(frame: Frame, value: d.Value, name: str, node: ir.Expr) -> d.Value
     if kind is d.Class:
         return class_attribute(frame, value, name)  # type: ignore[arg-type]
     if kind is d.Role:
-        return role_attribute(value, name)  # type: ignore[arg-type]
+        return frame.engine.role_attribute(value, name)  # type: ignore[arg-type]
     if kind is d.Super:
         return d.bound(value, name)
     if kind is d.Sequence and name in PAIR and value.elements is not None and len(value.elements) == len(PAIR):  # type: ignore[attr-defined]
@@ -181,36 +180,6 @@ MODULE_METHODS = frozenset(
         "register_backward_hook",
     }
 )  # fmt: skip
-
-
-def role_attribute(value: d.Role, name: str) -> d.Value:
-    if value.role in ANY_ATTRIBUTE_ROLES and name not in ("to", "items", "keys", "values", "pop", "get", "cuda", "cpu"):
-        if name in HOST_ATTRIBUTES or name in ("shape", "ndim", "dtype", "device", "data"):
-            return tensor_attribute(d.tensor_of(value.element) or d.tensor(certainty=1), name)
-        from xlalint.facts.vocabulary import TENSOR_METHODS
-
-        if name == "latent_dist":
-            return latents_of(value)
-        if name not in TENSOR_METHODS and value.element is not None:
-            return value.element
-    moments = ("mean", "stddev", "variance", "mode", "logits", "probs", "loc", "scale")
-    if value.role == "distribution" and name in moments and value.detail != LATENTS:
-        return value.element or d.UNKNOWN
-    if value.role == "engine":
-        from xlalint.facts.engines import engine_attribute
-
-        return engine_attribute(value, name)
-    if value.role == "accelerator" and name == "device":
-        return d.XLA_DEVICE
-    if value.role == "optimizer" and name == "param_groups":
-        return PARAMETER_GROUPS
-    if value.role == "scheduler" and name == "timesteps":
-        return timesteps_of(value)
-    if value.role == "pipeline":
-        return pipeline_attribute(value, name)
-    if value.role == "loader" and name in ("dataset", "sampler", "batch_sampler", "batch_size", "collate_fn"):
-        return d.UNKNOWN if name != "batch_size" else d.INT
-    return d.bound(value, name)
 
 
 # The program's own classes

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from xlalint.facts import domain as d
 from xlalint.facts import objects
 from xlalint.facts.bucketing import check_filled_array
+from xlalint.facts.call import Arguments, Keywords
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import longest_of
@@ -16,9 +17,6 @@ from xlalint.facts.residence import is_as_given
 from xlalint.facts.textual import logged
 from xlalint.facts.vocabulary import LEVELS
 from xlalint.program import ir
-
-Arguments = list[d.Value]
-Keywords = dict[str, d.Value]
 
 
 def call_math(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:

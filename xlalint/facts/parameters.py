@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from xlalint.facts import domain as d
-from xlalint.facts.frame import Environment, Frame
+from xlalint.facts.environment import Environment
+from xlalint.facts.frame import Evaluator, Frame
 from xlalint.facts.promises import promised_parameter
 from xlalint.facts.residence import made_on_host
 from xlalint.facts.vocabulary import (
@@ -27,9 +27,6 @@ from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 from xlalint.program.traversal import names_in
 
-if TYPE_CHECKING:
-    from xlalint.facts.engine import Engine
-
 Bound = tuple[Environment, "d.Value | None"]
 STEP_METHODS = frozenset(
     {"training_step", "validation_step", "test_step", "predict_step", "train_step", "eval_step", "shared_step"}
@@ -37,7 +34,7 @@ STEP_METHODS = frozenset(
 BATCH_NAMES = frozenset({"batch", "data", "samples", "sample", "batch_data", "minibatch"})
 
 
-def receiver_of(engine: Engine, function: ir.FunctionIR) -> d.Value | None:
+def receiver_of(engine: Evaluator, function: ir.FunctionIR) -> d.Value | None:
     if not function.owner or not function.parameters:
         return None
     cls = engine.program.owner(function)
@@ -53,7 +50,7 @@ def receiver_of(engine: Engine, function: ir.FunctionIR) -> d.Value | None:
 
 
 def bind_signature(
-    engine: Engine, function: ir.FunctionIR, closure: d.Function | None, of: ir.ClassIR | None = None
+    engine: Evaluator, function: ir.FunctionIR, closure: d.Function | None, of: ir.ClassIR | None = None
 ) -> Bound:
     """The environment of a function that is evaluated for its own sake; ``of`` is the class of its receiver where it
     is not the method's own."""
@@ -79,7 +76,7 @@ def takes_image_of_host(function: ir.FunctionIR) -> bool:
     return any("PIL" in names_in(p.annotation) for p in function.parameters if type(p.annotation) is ir.Attribute)
 
 
-def by_signature(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value:
+def by_signature(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value:
     """What is known of a parameter that no call tells of. Masks, ids and labels have no gradients."""
     value = engine.promised.get(parameter)
     if value is None:
@@ -93,7 +90,7 @@ def by_signature(engine: Engine, function: ir.FunctionIR, parameter: ir.Paramete
 WITHOUT_GRADIENT = ("mask", "_ids", "labels")
 
 
-def told_of(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value:
+def told_of(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value:
     """What annotation, default, framework, name and use tell of a parameter, the surest first."""
     given = by_framework(engine, function, parameter)
     if given is not None:
@@ -116,7 +113,7 @@ def told_of(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) ->
     return by_name(engine, function, parameter)
 
 
-def by_annotation(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value:
+def by_annotation(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value:
     value = engine.annotated(parameter.annotation, function.module)
     if value is None:
         return by_use(engine, function, parameter) or d.UNKNOWN
@@ -136,7 +133,7 @@ def is_data(name: str) -> bool:
     return name.endswith(("mask", "_ids", "labels", "masks")) or name in ("pixel_values", "input_features", "images")
 
 
-def by_framework(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value | None:
+def by_framework(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value | None:
     """Frameworks that hand on what their annotations do not say (``SchedulerMixin.step(timestep)``)."""
     cls = engine.program.owner(function) if function.owner else None
     names = engine.class_names(cls) if cls is not None else ()
@@ -188,7 +185,7 @@ def confirmed(promised: d.Value, annotated: d.Value | None) -> d.Value:
     return annotated.but(dtype=promised.dtype or annotated.dtype, dims=promised.dims or annotated.dims)
 
 
-def by_use(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value | None:
+def by_use(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value | None:
     """The part that a parameter plays, by what is done to it."""
     uses = function.uses.get(parameter.name, frozenset())
     name = parameter.name
@@ -216,7 +213,7 @@ def by_use(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) -> 
     return None
 
 
-def is_loader_name(engine: Engine, name: str) -> bool:
+def is_loader_name(engine: Evaluator, name: str) -> bool:
     return (
         name in frameworks().names("loader-name")
         or name in engine.assumptions.loaders
@@ -228,7 +225,7 @@ def is_forward(function: ir.FunctionIR) -> bool:
     return function.name == "forward" and bool(function.owner)
 
 
-def by_name(engine: Engine, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value:
+def by_name(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value:
     name = parameter.name
     optional = parameter.default is not None
     named = (name in TENSOR_NAMES or name.endswith(TENSOR_SUFFIXES)) and not is_lone_letter(function, name)
@@ -258,7 +255,7 @@ def used_as_tensor(function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value:
     return d.tensor(grad=False, certainty=1, optional=True)
 
 
-def is_called(engine: Engine, function: ir.FunctionIR) -> bool:
+def is_called(engine: Evaluator, function: ir.FunctionIR) -> bool:
     """Whether some linted file calls something of this name: then its arguments are known from there."""
     return function.name in engine.program.called
 
@@ -267,7 +264,7 @@ def is_called(engine: Engine, function: ir.FunctionIR) -> bool:
 
 
 def bind_call(
-    engine: Engine,
+    engine: Evaluator,
     frame: Frame,
     callee: d.Function,
     arguments: list[d.Value],
@@ -316,7 +313,7 @@ def is_receiver(value: d.Value) -> bool:
 
 
 def bound_value(
-    engine: Engine,
+    engine: Evaluator,
     function: ir.FunctionIR,
     parameter: ir.Parameter,
     value: d.Value | None,

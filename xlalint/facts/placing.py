@@ -12,8 +12,8 @@ from xlalint.facts import steps
 from xlalint.facts.bar_logging import BY_THE_STEP
 from xlalint.facts.domain import LoopKey
 from xlalint.facts.entries import decodes
-from xlalint.facts.evaluation import Evaluated
 from xlalint.facts.events import Certainty, Effect, Event, Heat, Place, Span, Step
+from xlalint.facts.file_index import Evaluated
 from xlalint.facts.frame import APART
 from xlalint.facts.heat import HeatMap, Pace
 from xlalint.facts.modes import alternates

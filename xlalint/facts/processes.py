@@ -16,19 +16,18 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
-from xlalint.facts.evaluation import Evaluated, Index, Part, without_collector
+from xlalint.facts.evaluation import Part, without_collector
 from xlalint.facts.failures import Failure, reason_of
+from xlalint.facts.file_index import Evaluated, Index
 from xlalint.facts.lending import wanted
+from xlalint.facts.program_facts import Whole
 from xlalint.facts.waiting import Positions, Waiting, taken_by
 from xlalint.facts.workspace import Workspace
 from xlalint.sources.source import Source
-
-if TYPE_CHECKING:
-    from xlalint.facts.analysis import Whole
 
 T = TypeVar("T")
 FinishOne = Callable[["Whole", Source], T]
@@ -215,8 +214,6 @@ class Team:
     # All
 
     def finish(self, number: int, indexes: list[Index], found: list[Found], finish: FinishOne[T]) -> dict[str, T]:
-        from xlalint.facts.analysis import Whole
-
         failures = [*self.deaths.values(), *(failure for one in found for failure in one.failures)]
         whole = Whole(self.workspace, indexes, [one.functions for one in found], failures)
         begin = self.positions.of(number)

@@ -7,13 +7,10 @@ alone. That tells nothing of its other files.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
+from xlalint.facts.file_index import Index
 from xlalint.program import ir
 from xlalint.program.import_graph import ModulePaths
-
-if TYPE_CHECKING:
-    from xlalint.facts.evaluation import Index
 
 
 def reaches_xla(module: ir.ModuleIR) -> bool | None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from xlalint.facts import domain as d
-from xlalint.facts.frame import Environment, Frame
+from xlalint.facts.environment import Environment
+from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import bounded, is_mark, most_of, number_of
 from xlalint.facts.reaching import assignment_of
 from xlalint.program import ir

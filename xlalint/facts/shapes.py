@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from xlalint.facts import domain as d
 from xlalint.facts.arithmetic import combined, matmul
+from xlalint.facts.call import Arguments, Keywords
 from xlalint.facts.lengths import is_mark
 from xlalint.knowledge.tables import results
 
@@ -175,10 +176,6 @@ def varying(arguments: list[d.Value]) -> d.LoopKey | None:
 
 
 # Results that the table can't express
-
-
-Arguments = list[d.Value]
-Keywords = dict[str, d.Value]
 
 
 def of_one_hot(base: d.Tensor, rest: Arguments, keywords: Keywords) -> d.Value:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xlalint.facts import carried, conditions, engines, objects, operators, rounding, subscripts
+from xlalint.facts import carried, conditions, objects, operators, rounding, subscripts
 from xlalint.facts import domain as d
 from xlalint.facts.devices import in_place_of
+from xlalint.facts.engine_events import hook, is_hook
+from xlalint.facts.environment import Environment, join_environments
 from xlalint.facts.events import Effect
 from xlalint.facts.failing import surely_raises
 from xlalint.facts.failures import OVERRUN, Overrun
-from xlalint.facts.frame import Environment, Frame, join_environments, span_of
+from xlalint.facts.frame import Frame, span_of
 from xlalint.facts.loops import execute_for, execute_while
 from xlalint.facts.narrowing import forget_told, with_defaults
 from xlalint.facts.pace import guarded_pace, is_exit, remember
@@ -298,8 +300,8 @@ def execute_define(frame: Frame, node: ir.Define) -> None:
     value = objects.close_over(frame, node.function)
     frame.bind(node.function.name, value)
     for decorator in node.function.decorators:
-        if engines.is_hook(decorator):
-            engines.hook(frame, decorator, value, [])  # type: ignore[arg-type]
+        if is_hook(decorator):
+            hook(frame, decorator, value, [])  # type: ignore[arg-type]
 
 
 def execute_class(frame: Frame, node: ir.DefineClass) -> None:

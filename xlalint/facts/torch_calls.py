@@ -6,6 +6,9 @@ from collections.abc import Callable
 
 from xlalint.facts import costs, shapes
 from xlalint.facts import domain as d
+from xlalint.facts.arithmetic import combined
+from xlalint.facts.bucketing import check_padding
+from xlalint.facts.call import Arguments, Keywords
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.library_costs import check_generator
@@ -21,8 +24,6 @@ from xlalint.facts.torch_factories import (
 from xlalint.knowledge.tables import results
 from xlalint.program import ir
 
-Arguments = list[d.Value]
-Keywords = dict[str, d.Value]
 HOST_RESULTS: dict[str, d.Value] = {
     "is_floating_point": d.BOOL,
     "is_complex": d.BOOL,
@@ -78,9 +79,7 @@ def call_silent(frame: Frame, name: str, last: str, arguments: Arguments, keywor
     if name == "torch.jit.annotate" and len(arguments) > 1:
         return arguments[1]
     if name.startswith("torch.utils.checkpoint.") and arguments:
-        from xlalint.facts.calls import call
-
-        return call(frame, arguments[0], arguments[1:], {}, node)
+        return frame.call(arguments[0], arguments[1:], {}, node)
     if name.startswith("torch.jit.") and arguments:
         return arguments[0]
     if name in ("torch.autograd.Variable", "torch.autograd.variable.Variable") and arguments:
@@ -212,8 +211,6 @@ def where(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, nod
 
 
 def combined_where(a: d.Tensor | None, b: d.Tensor | None, given: Arguments) -> d.Tensor:
-    from xlalint.facts.arithmetic import combined
-
     other = next((v for v in given if d.tensor_of(v) is None), None)
     return combined(a, b, None, False, other)
 
@@ -286,8 +283,6 @@ def attention(frame: Frame, last: str, arguments: Arguments, keywords: Keywords,
 
 def as_sequence(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     """``pad_sequence``, ``pack_padded_sequence`` and their kin."""
-    from xlalint.facts.bucketing import check_padding
-
     check_padding(frame, last, arguments, keywords, node)
     row = costs.row_of_function(frame, f"torch.nn.utils.rnn.{last}")
     lengths = arguments[1] if len(arguments) > 1 else keywords.get("lengths")

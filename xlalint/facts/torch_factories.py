@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlalint.facts import domain as d
 from xlalint.facts import shapes
 from xlalint.facts.bucketing import tell_width
+from xlalint.facts.call import Arguments, Keywords
 from xlalint.facts.devices import names_place_of_another
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
@@ -13,9 +14,6 @@ from xlalint.facts.library_costs import check_generator
 from xlalint.facts.numbers import check_numbers
 from xlalint.facts.uploads import check_made
 from xlalint.program import ir
-
-Arguments = list[d.Value]
-Keywords = dict[str, d.Value]
 
 
 def factory(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:

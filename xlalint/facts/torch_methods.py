@@ -8,11 +8,12 @@ import msgspec
 
 from xlalint.facts import costs, shapes, torch_calls, torch_factories
 from xlalint.facts import domain as d
+from xlalint.facts.call import Arguments, Keywords
 from xlalint.facts.devices import STAND_IN, names_place_of_another
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
 from xlalint.facts.lengths import largest_item
-from xlalint.facts.library_costs import check_generator
+from xlalint.facts.library_costs import check_generator, note_cuda
 from xlalint.facts.numbers import check_numbers
 from xlalint.facts.objects import shape_of
 from xlalint.facts.residence import is_as_given
@@ -20,9 +21,6 @@ from xlalint.facts.uploads import check_moved
 from xlalint.facts.vocabulary import HOST_METHODS, TEXT_METHODS
 from xlalint.program import ir
 from xlalint.program.traversal import receiver_node
-
-Arguments = list[d.Value]
-Keywords = dict[str, d.Value]
 
 
 def call_method(
@@ -228,8 +226,6 @@ def to_unknown(device: str | None, by_name: str, t: d.Tensor) -> str | None:
 
 
 def cuda(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    from xlalint.facts.library_costs import note_cuda
-
     note_cuda(frame, node)
     if t.device != d.XLA:
         frame.sign("moved", node.at)

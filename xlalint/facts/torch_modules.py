@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlalint.facts import costs
 from xlalint.facts import domain as d
+from xlalint.facts.call import Arguments, Keywords
 from xlalint.facts.events import Effect
 from xlalint.facts.following import follow_made
 from xlalint.facts.frame import Frame
@@ -15,8 +16,6 @@ from xlalint.knowledge.conditions import parse
 from xlalint.knowledge.ops import OpRow
 from xlalint.program import ir
 
-Arguments = list[d.Value]
-Keywords = dict[str, d.Value]
 CONTAINERS = frozenset({"Sequential", "ModuleList"})
 RECURRENT = frozenset({"LSTM", "GRU", "RNN"})
 LEARNED_LOSS = "torch.nn.Loss"
@@ -142,21 +141,19 @@ def is_method(function: ir.Expr) -> bool:
 
 
 def call_wrapped(frame: Frame, module: d.Module, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    from xlalint.facts.calls import call
 
     if module.elements is not None:
-        return call(frame, module.elements, arguments, keywords, node)
+        return frame.call(module.elements, arguments, keywords, node)
     return d.role("output", d.tensor(certainty=1))
 
 
 def call_sequential(frame: Frame, module: d.Module, given: d.Value, node: ir.Call) -> d.Value:
-    from xlalint.facts.calls import call
 
     elements = module.elements
     if type(elements) is d.Sequence and elements.elements is not None:
         value = given
         for part in elements.elements:
-            value = call(frame, part, [value], {}, node)
+            value = frame.call(part, [value], {}, node)
         return value
     return d.tensor(dtype="float", certainty=1)
 

@@ -3,36 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
 
 from xlalint.facts import domain as d
 from xlalint.facts import objects
 from xlalint.facts.bucketing import check_loader, check_padding_call, run_collate
+from xlalint.facts.call import Arguments, Keywords
 from xlalint.facts.differentiated import learn_loss
-from xlalint.facts.diffusion import call_scheduler
-from xlalint.facts.engine_metrics import attach
-from xlalint.facts.engines import run_engine
 from xlalint.facts.events import Effect
 from xlalint.facts.frame import Frame
-from xlalint.facts.growing_modules import check_hooked
 from xlalint.facts.library_costs import check_call
-from xlalint.facts.metrics import call_host_metric, call_metric
-from xlalint.facts.modes import switch_mode
-from xlalint.facts.round_trips import check_way_to_host
 from xlalint.facts.shapes import device_of
 from xlalint.facts.textual import logged, printed, shown_tensor
-from xlalint.facts.uploads import check_module
+from xlalint.facts.torch_methods import call_method
 from xlalint.facts.vocabulary import LEVELS
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 from xlalint.program.traversal import receiver_node
 
-Arguments = list[d.Value]
-Keywords = dict[str, d.Value]
-RoleMethod: TypeAlias = Callable[[Frame, d.Role, str, Arguments, Keywords, ir.Call], d.Value | None]
 MOVING = frozenset({"to", "cuda", "cpu"})
-DECISIVE = frozenset({"step", "log_prob", "cdf"})
-"""Methods whose cost is a matter of the class that they are of."""
 READING_WRITERS = {
     "add_scalar": 1,
     "add_histogram": 1,
@@ -138,22 +126,8 @@ def call_batch_method(
         return element
     known = d.tensor_of(element)
     if known is not None:
-        from xlalint.facts.torch_methods import call_method
-
         return call_method(frame, known, name, arguments, keywords, node)
     return d.UNKNOWN
-
-
-def call_role_method(
-    frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value | None:
-    """A method of something known by its part; None where the part does not say."""
-    if role.detail is not None and name in DECISIVE and (made := maker(role)):
-        # A value lies where the distribution does that is asked about it.
-        given = [role.element] if role.role == "distribution" and role.element is not None else arguments
-        check_call(frame, f"{made}.{name}", given, keywords, node)
-    handler = ROLE_METHODS.get(role.role)
-    return None if handler is None else handler(frame, role, name, arguments, keywords, node)
 
 
 def optimizer_method(
@@ -164,9 +138,7 @@ def optimizer_method(
     frame.sign("optimizer-step", node.at)
     frame.sign("plain-step", node.at)
     if arguments and type(arguments[0]) is d.Function:
-        from xlalint.facts.calls import call
-
-        call(frame, arguments[0], [], {}, node)
+        frame.call(arguments[0], [], {}, node)
     frame.pending()
     return d.NONE
 
@@ -207,21 +179,6 @@ def scaler_method(
         frame.sign("optimizer-step", node.at)
         return d.NONE
     return None
-
-
-def accelerator_method(
-    frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value | None:
-    from xlalint.facts.drivers import call_driver
-
-    return call_driver(frame, role, name, arguments, keywords, node)
-
-
-def maker(role: d.Role) -> str | None:
-    """The class that the table of costly calls knows an object by."""
-    if role.role != "distribution":
-        return role.detail
-    return f"{DISTRIBUTIONS}.Distribution" if role.detail and not role.detail.startswith(UNCHECKED) else None
 
 
 COUNTED = frozenset({"Categorical", "Bernoulli", "Binomial", "Poisson", "Geometric", "Multinomial"})
@@ -279,87 +236,5 @@ def write(frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords:
     return d.NONE
 
 
-def call_module_method(
-    frame: Frame, receiver: d.Value, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value | None:
-    """Methods that every torch module has; None for others."""
-    if name in ("train", "eval"):
-        if not keywords.keys() <= {"mode"} or len(arguments) > 1:
-            # That of a trainer, and no switch.
-            return d.UNKNOWN
-        switch_mode(frame, name, [*arguments, *keywords.values()], node)
-        return receiver
-    check_hooked(frame, name, node)
-    if name in MODULE_RESULTS:
-        if name in ("parameters", "buffers"):
-            return d.role("parameters", d.tensor(dtype="float"))
-        return MODULE_RESULTS[name]
-    if name == "cuda":
-        from xlalint.facts.library_costs import note_cuda
-
-        note_cuda(frame, node)
-        return receiver
-    if name in ("to", "cpu", "float", "half", "double", "bfloat16", "requires_grad_", "apply", "type"):
-        if type(receiver) is d.Module or objects.is_module_class(frame, receiver.ir):  # type: ignore[attr-defined]
-            check_way_to_host(frame, name, arguments, keywords, node)
-        if type(receiver) is d.Module:
-            check_module(frame, receiver, name, node)
-        return receiver
-    if name == "compile":
-        from xlalint.facts.restrictions import check_restrictions
-
-        check_restrictions(frame, "torch.nn.Module.compile", arguments, keywords, node)
-        return d.NONE
-    if name == "no_sync":
-        return d.OBJECT
-    return None
-
-
-MODULE_RESULTS: dict[str, d.Value] = {
-    "parameters": d.UNKNOWN,
-    "buffers": d.UNKNOWN,
-    "named_parameters": d.role("parameters", d.sequence("tuple", (d.STR, d.tensor(dtype="float")))),
-    "named_buffers": d.role("parameters", d.sequence("tuple", (d.STR, d.tensor(dtype="float", grad=False)))),
-    "modules": d.sequence("list", None, d.module("?")),
-    "children": d.sequence("list", None, d.module("?")),
-    "named_modules": d.sequence("list", None, d.sequence("tuple", (d.STR, d.module("?")))),
-    "named_children": d.sequence("list", None, d.sequence("tuple", (d.STR, d.module("?")))),
-    "state_dict": d.mapping((), d.tensor(dtype=None)),
-    "clip_grad_norm_": d.tensor(dtype="float", dims=()),  # of a model that FSDP has wrapped
-    "zero_grad": d.NONE,
-    "load_state_dict": d.UNKNOWN,
-    "get_submodule": d.module("?"),
-}
-
-
 def element_for(frame: Frame, value: d.Value) -> d.Value:
     return objects.element_of(frame, value)
-
-
-ROLE_METHODS: dict[str, RoleMethod] = {
-    "accelerator": accelerator_method,
-    "attachable": lambda frame, role, name, arguments, keywords, node: (
-        attach(frame, role, arguments, keywords, node) if name == "attach" else None
-    ),
-    "distribution": lambda frame, role, name, *_: drawn(role, name) if role.element is not None else None,
-    "engine": lambda frame, role, name, arguments, keywords, node: (
-        run_engine(frame, role, arguments, keywords, node) if name == "run" else None
-    ),
-    "generator": lambda frame, role, name, *_: role if name == "manual_seed" else d.UNKNOWN,
-    "host-metric": lambda frame, role, name, arguments, keywords, node: call_host_metric(
-        frame, name, arguments, keywords, node
-    ),
-    "loader": lambda frame, role, name, *_: role if name == "__iter__" else d.UNKNOWN,
-    "logger": logger_method,
-    "metric": call_metric,
-    "optimizer": optimizer_method,
-    "packed": lambda *_: d.UNKNOWN,
-    "pipeline": lambda frame, role, name, *_: role if name in MOVING else None,
-    "printer": printer_method,
-    "scaler": scaler_method,
-    "scheduler": call_scheduler,
-    "tokenizer": tokenizer_method,
-    "progress": write,
-    "writer": write,
-}
-"""Who answers for a method of an object that is known by its part; None where the part does not say."""

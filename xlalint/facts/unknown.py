@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xlalint.facts import domain as d
-from xlalint.facts.calls import Arguments, Keywords
+from xlalint.facts.call import Arguments, Keywords
 from xlalint.facts.frame import Frame
 from xlalint.program import ir
 

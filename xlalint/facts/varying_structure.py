@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 
 from xlalint.facts import domain as d
+from xlalint.facts.environment import Environment
 from xlalint.facts.events import Effect
-from xlalint.facts.frame import Environment, Frame, span_of
+from xlalint.facts.frame import Frame, span_of
 from xlalint.facts.lengths import is_mark
 from xlalint.facts.reaching import assignment_of
 from xlalint.knowledge.tables import frameworks

@@ -7,13 +7,13 @@ import os
 from collections.abc import Iterator
 
 from xlalint.facts import domain as d
-from xlalint.facts.answers import Answer
+from xlalint.facts.answers import Answer, Depth
 from xlalint.facts.assumptions import Assumptions
 from xlalint.facts.construction import is_plain
 from xlalint.facts.engine import ATTRIBUTE_DEPTH, Engine
 from xlalint.facts.evaluation import imported_source
 from xlalint.facts.events import Effect
-from xlalint.facts.frame import Depth, Frame
+from xlalint.facts.frame import Frame
 from xlalint.facts.record import ROOT, FunctionKey, RawEvent, Record, RegionKey, function_key
 from xlalint.facts.summaries import Called, Cost, Summary
 from xlalint.program import ir
