@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from xlalint.facts.workspace import Around, Surroundings
+from xlalint.facts.driver.workspace import Around, Surroundings
 from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Skipped
 from xlalint.findings.settings import ConfigurationError

@@ -12,11 +12,11 @@ from typing import Protocol, cast
 
 import msgspec
 
-from xlalint.facts.assumptions import Assumptions
+from xlalint.facts.driver.workspace import Around
 from xlalint.facts.events import Span
+from xlalint.facts.external import Follower
 from xlalint.facts.failures import Analysed, Failure, reason_of
-from xlalint.facts.summaries import Follower
-from xlalint.facts.workspace import Around
+from xlalint.facts.options import Assumptions
 from xlalint.findings.check import Judge, Tools
 from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Diagnostic, Edit, Fix, Judged, Report, Rule, Skipped, UsedProfile
@@ -240,7 +240,7 @@ def _judged(given: Input, configurations: Configurations, options: Options, judg
     """Each file is judged in the process that analysed it."""
     if not given.sources:
         return
-    analyse_each = cast(AnalyseEach, import_module("xlalint.facts.analysis").analyse_each)
+    analyse_each = cast(AnalyseEach, import_module("xlalint.facts.driver.analysis").analyse_each)
     assumptions = Followers(configurations, options.cache).assumptions
     yield from analyse_each(given.sources, assumptions, options, judge, given.around)
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import msgspec
 
-from xlalint.facts.assumptions import Assumptions
+from xlalint.facts.domain.values import Value
+from xlalint.facts.driver.workspace import Workspace
 from xlalint.facts.events import Event, Facts
+from xlalint.facts.external import Follower
 from xlalint.facts.failures import Analysed, Failure
-from xlalint.facts.summaries import Follower
-from xlalint.facts.values import Value
-from xlalint.facts.workspace import Workspace
+from xlalint.facts.options import Assumptions
 from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Diagnostic, Judged, Skipped
 from xlalint.findings.settings import defaults
@@ -30,7 +30,7 @@ def facts_of(
 
     Raises ``ValueError`` for a text that can't be analysed as a whole.
     """
-    analyse = importlib.import_module("xlalint.facts.analysis").analyse
+    analyse = importlib.import_module("xlalint.facts.driver.analysis").analyse
     with tempfile.TemporaryDirectory() as folder:
         assumptions = Assumptions(assume_xla=assume_xla, follower=follower_into(installed, folder))
         found: Iterator[tuple[Source, Analysed]] = analyse(
@@ -98,7 +98,7 @@ def findings_in(
 
     Raises ``ValueError`` for a text that can't be linted.
     """
-    analyse = importlib.import_module("xlalint.facts.analysis").analyse
+    analyse = importlib.import_module("xlalint.facts.driver.analysis").analyse
     found: list[Diagnostic] = []
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as packages:
         assumptions = Assumptions(assume_xla=assume_xla, follower=follower_into(installed, packages))
@@ -118,14 +118,14 @@ def revealed(files: Mapping[str, str]) -> dict[tuple[str, int], str]:
     A context in which nothing is known of ``x`` counts only where there is no other. Raises ``ValueError`` for a
     text that can't be parsed.
     """
-    show = importlib.import_module("xlalint.facts.printing").show
+    show = importlib.import_module("xlalint.facts.domain.display").show
     return {place: show(value) for place, value in revealed_values(files).items()}
 
 
 def revealed_values(files: Mapping[str, str]) -> dict[tuple[str, int], Value]:
     """What ``reveal(x)`` prints, as the value itself."""
-    domain = importlib.import_module("xlalint.facts.domain")
-    part_of = importlib.import_module("xlalint.facts.evaluation").Part
+    domain = importlib.import_module("xlalint.facts.domain.domain")
+    part_of = importlib.import_module("xlalint.facts.driver.partition").Part
     seen: dict[tuple[str, int], list[Value]] = {}
     with tempfile.TemporaryDirectory() as folder:
         sources = {source.path: source for source in laid_out(files, folder)}

@@ -14,10 +14,10 @@ from xlalint.device.experiment import Worker
 from xlalint.device.validation import Case, Settings, no_evidence, validated
 from xlalint.edits.definitions import Modules
 from xlalint.edits.places import Places
-from xlalint.facts.domain import Value
-from xlalint.facts.evaluation import imported_source
+from xlalint.facts.domain.domain import Value
+from xlalint.facts.driver.partition import imported_source
 from xlalint.facts.events import Span
-from xlalint.facts.sights import Sights, sights
+from xlalint.facts.explain.value_recorder import Sights, sights
 from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Diagnostic, Evidence, Report, Verdict
 from xlalint.findings.pages import Experiment, Page, parse_page

@@ -10,8 +10,8 @@ import pytest
 from commands import Outcome, Xlalint
 
 from xlalint.cli import main
-from xlalint.facts.engine import Engine
-from xlalint.facts.frame import Frame
+from xlalint.facts.engine.engine import Engine
+from xlalint.facts.state.frame import Frame
 
 
 @pytest.fixture

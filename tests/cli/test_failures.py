@@ -16,7 +16,7 @@ import pytest
 from commands import Xlalint
 
 from xlalint import testing
-from xlalint.facts import evaluation
+from xlalint.facts.driver import partition
 from xlalint.program import ir
 from xlalint.sources.source import Source
 
@@ -114,14 +114,14 @@ def test_a_function_may_have_any_number_of_optional_parameters(xlalint: Xlalint,
 @pytest.fixture
 def killer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever process but the leading one reads a file called killer.py, dies of it."""
-    lower = evaluation.lower
+    lower = partition.lower
 
     def dying(source: Source, module: str, package: str) -> ir.ModuleIR:
         if Path(source.path).name.startswith("killer") and multiprocessing.parent_process() is not None:
             os.kill(os.getpid(), signal.SIGKILL)
         return lower(source, module, package)
 
-    monkeypatch.setattr(evaluation, "lower", dying)
+    monkeypatch.setattr(partition, "lower", dying)
 
 
 @pytest.mark.usefixtures("killer")
@@ -139,14 +139,14 @@ def test_a_process_that_dies_costs_its_file_and_not_the_run(xlalint: Xlalint) ->
 def test_a_failure_in_a_file_that_is_only_imported_is_told(
     xlalint: Xlalint, monkeypatch: pytest.MonkeyPatch, jobs: str
 ) -> None:
-    lower = evaluation.lower
+    lower = partition.lower
 
     def failing(source: Source, module: str, package: str) -> ir.ModuleIR:
         if Path(source.path).name == "helpers.py":
             raise KeyError("while it is lowered")
         return lower(source, module, package)
 
-    monkeypatch.setattr(evaluation, "lower", failing)
+    monkeypatch.setattr(partition, "lower", failing)
     Path("helpers.py").write_text("import torch\n\n\ndef number(x):\n    return x.item()\n")
     for name in ("a", "b"):
         Path(f"{name}.py").write_text(f"from helpers import number\n{STEP.format(name='train')}        number(loss)\n")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xlalint.facts import domain as d
+from xlalint.facts.domain import domain as d
 
 
 def covers(more: d.Value | None, less: d.Value | None) -> bool:

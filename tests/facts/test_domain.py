@@ -7,8 +7,8 @@ import itertools
 import pytest
 from covering import covers
 
-from xlalint.facts import domain as d
-from xlalint.facts.printing import show
+from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.display import show
 from xlalint.program.lower import lower
 from xlalint.sources.source import Source
 

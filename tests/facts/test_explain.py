@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from xlalint.facts.assumptions import Assumptions
-from xlalint.facts.explain import Unexplained, explain
+from xlalint.facts.explain.explanation import Unexplained, explain
+from xlalint.facts.options import Assumptions
 from xlalint.sources.source import Source
 
 PROGRAM = """\

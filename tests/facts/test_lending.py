@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from xlalint.facts.lending import pack, unpack, wanted
+from xlalint.facts.driver.ir_exchange import pack, unpack, wanted
 from xlalint.program.lower import lower
 from xlalint.sources.source import Source
 

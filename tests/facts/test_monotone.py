@@ -8,9 +8,9 @@ import pytest
 from covering import covers
 from test_domain import VALUES
 
-from xlalint.facts import domain as d
-from xlalint.facts.arithmetic import broadcast, promoted
-from xlalint.facts.printing import show
+from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.display import show
+from xlalint.facts.operations.arithmetic import broadcast, promoted
 from xlalint.testing import revealed_values
 
 UNARY = {

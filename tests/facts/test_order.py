@@ -12,9 +12,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from xlalint.facts.analysis import analyse
-from xlalint.facts.assumptions import Assumptions
+from xlalint.facts.driver.analysis import analyse
 from xlalint.facts.events import Event
+from xlalint.facts.options import Assumptions
 from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Diagnostic
 from xlalint.findings.settings import defaults

@@ -6,7 +6,7 @@ from itertools import chain, islice
 
 import pytest
 
-from xlalint.facts.waiting import Waiting, taken_by
+from xlalint.facts.driver.work_queue import Waiting, taken_by
 
 
 @pytest.mark.parametrize("counts", [(0, 3), (1, 0), (4, 7), (2_500, 3)])

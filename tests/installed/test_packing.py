@@ -5,7 +5,7 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xlalint.facts import domain as d
+from xlalint.facts.domain import domain as d
 from xlalint.installed.packing import pack, unpack
 
 TENSORS = st.builds(

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from xlalint.facts.explain import explanations
+from xlalint.facts.explain.explanation import explanations
 from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Diagnostic, Report
 from xlalint.findings.settings import defaults

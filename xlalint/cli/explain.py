@@ -17,8 +17,8 @@ from xlalint.cli.options import configurations, project_options, settings_option
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from xlalint.facts.assumptions import Assumptions
-    from xlalint.facts.workspace import Around
+    from xlalint.facts.driver.workspace import Around
+    from xlalint.facts.options import Assumptions
     from xlalint.findings.configuration import Configurations
     from xlalint.findings.model import Diagnostic
     from xlalint.findings.settings import Configuration
@@ -66,7 +66,7 @@ def command(
     for each in given.missing:
         # A path that is there and can't be reached brings its reason in brackets.
         raise click.ClickException(each if each.endswith(")") else f"{each}: no such file or folder")
-    engine = import_module("xlalint.facts.explain")
+    engine = import_module("xlalint.facts.explain.explanation")
     try:
         explain = cast(Explain, engine.explain)
         text = explain(source, line, Followers(configured).assumptions, given.sources, given.around)

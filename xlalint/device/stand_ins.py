@@ -10,7 +10,7 @@ from xlalint.device.sizes import SIZE
 from xlalint.edits.needs import Need
 from xlalint.edits.shapes import Hint
 from xlalint.edits.structures import KEYS, ROWS, SPREAD
-from xlalint.facts import domain as d
+from xlalint.facts.domain import domain as d
 from xlalint.facts.events import Span
 from xlalint.knowledge.ops import load_ops
 

@@ -1,25 +1,20 @@
-"""Facts: what the program's values are, what its places do, and how often they run. Where to look:
+"""Facts: what the program's values are, what its places do, and how often they run.
 
-- The lattice: ``values``, ``joins``, ``domain`` (both, and what is asked of values), ``printing``.
-- The engine: ``engine`` (queries), ``answers``, ``attributes``, ``classes``, ``frame`` (one evaluation), ``record``
-  (what it leaves).
-- Python: ``expressions``, ``operators``, ``conditions``, ``narrowing``, ``subscripts``, ``statements``, ``targets``,
-  ``loops``, ``counters``, ``names``, ``mentions``, ``objects``, ``construction``, ``containers``, ``calls``,
-  ``builtin_calls``.
-- Parameters: ``parameters`` (by call, by signature, by use), ``annotations``, ``promises`` (of frameworks),
-  ``differentiated`` (losses), ``given`` (whether any of them is data, and which that need not be given are).
-- torch: ``torch_calls``, ``torch_factories``, ``torch_methods``, ``torch_modules``, ``shapes``, ``numbers``,
-  ``costs``, ``restrictions``, ``vocabulary``.
-- Programs that train: ``training``, ``optimizer_states``, ``uploads``, ``devices``, ``residence``, ``round_trips``,
-  ``timers``, ``warm_up``, ``profiling``, ``process_environment``, ``textual``, ``compiled``; what varies:
-  ``bucketing``, ``lengths``, ``rounding``, ``carried``, ``kept_outputs``, ``growing_modules``, ``varying_structure``,
-  ``modes``.
-- Tests: ``pace`` (``step % k`` and the like), ``settling`` (what runs until it has run), ``seldom``, ``versions`` (of
-  torch), ``failing`` (calls that raise).
-- Frameworks and packages: ``libraries``, ``package_calls``, ``library_costs``, ``made_models``, ``drivers``,
-  ``engines``, ``engine_metrics``, ``called_back``, ``bar_logging``, ``metrics``, ``diffusion``.
-- Calls out of the program: ``following``, ``summaries`` (what is asked of whoever follows them).
-- The whole: ``workspace`` (the files of a run), ``evaluation`` (one process), ``failures``, ``processes``, ``lending``,
-  ``waiting``, ``analysis``, ``regions``, ``step_loops``, ``entries``, ``heat``, ``steps``, ``reach``, ``placing``
-  (facts as rules see them: ``events``), ``explain``, ``watching``, ``sights``, ``assumptions``.
+An abstract interpreter, in rooms that import downwards only:
+
+- ``explain``: what is known of one line, for a reader.
+- ``driver``: a run over files, in one process or in several; from records to the facts that rules see.
+- ``engine``: the queries between functions, each answered once: calls, attributes, classes, parameters.
+- ``interpreter``: statements, expressions, names and calls.
+- ``libraries``: what calls and methods from outside of the program give and do.
+- ``detectors``: what looks at values as they pass by, and emits the events that cost.
+- ``operations``: members, elements, arithmetic, shapes, devices of values.
+- ``guards``: what a test implies for the names in it, and how often its arms run.
+- ``heat``: how often a place runs, over the whole call graph.
+- ``state``: one evaluation: its environment, where it stands, what it leaves behind.
+- ``domain``: the lattice of abstract values.
+
+What rooms hand each other stands beside them: ``events`` for rules; ``records`` and ``regions`` of one function;
+``external`` for calls out of the program; ``options``; ``failures``. The way of one line through the rooms is told in
+docs/architecture.md.
 """

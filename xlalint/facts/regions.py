@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from xlalint.facts.record import ROOT, CallEdge, FunctionKey, Region, RegionKey, Sign
+from xlalint.facts.records import ROOT, CallEdge, FunctionKey, Region, RegionKey, Sign
 
 
 class FunctionFacts(msgspec.Struct, frozen=True, array_like=True):

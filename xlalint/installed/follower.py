@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from xlalint.facts import domain as d
-from xlalint.facts.assumptions import Assumptions
+from xlalint.facts.domain import domain as d
+from xlalint.facts.external import Called, Summary
 from xlalint.facts.failures import reason_of
-from xlalint.facts.summaries import Called, Summary
+from xlalint.facts.options import Assumptions
 from xlalint.installed.environment import cache_folder, folder_with, folders_of, version_of
 from xlalint.installed.package import NOTHING, Package
 from xlalint.installed.packing import pack, unpack

@@ -6,16 +6,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from xlalint.facts import domain as d
-from xlalint.facts.answers import Answer, Depth
-from xlalint.facts.assumptions import Assumptions
-from xlalint.facts.construction import is_plain
-from xlalint.facts.engine import ATTRIBUTE_DEPTH, Engine
-from xlalint.facts.evaluation import imported_source
+from xlalint.facts.domain import domain as d
+from xlalint.facts.driver.partition import imported_source
+from xlalint.facts.engine.engine import ATTRIBUTE_DEPTH, Engine
 from xlalint.facts.events import Effect
-from xlalint.facts.frame import Frame
-from xlalint.facts.record import ROOT, FunctionKey, RawEvent, Record, RegionKey, function_key
-from xlalint.facts.summaries import Called, Cost, Summary
+from xlalint.facts.external import Called, Cost, Summary
+from xlalint.facts.interpreter.instantiation import is_plain
+from xlalint.facts.options import Assumptions
+from xlalint.facts.records import ROOT, FunctionKey, RawEvent, Record, RegionKey, function_key
+from xlalint.facts.state.frame import Frame
+from xlalint.facts.state.memo import Answer, Depth
 from xlalint.program import ir
 from xlalint.program.link import Program, Symbol, dotted_name, source_root
 from xlalint.program.lower import lower

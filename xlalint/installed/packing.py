@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xlalint.facts import domain as d
+from xlalint.facts.domain import domain as d
 
 Packed = Any
 """Lists, words and numbers: what JSON can hold."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from xlalint.facts.summaries import Cost, Summary
+from xlalint.facts.external import Cost, Summary
 from xlalint.installed.packing import pack, unpack
 
 Stamp = tuple[int, int]
@@ -147,7 +147,9 @@ def fingerprint() -> str:
     own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     found = hashlib.sha256()
     for part in ("facts", "installed", "knowledge", "program"):
-        for entry in sorted(os.scandir(os.path.join(own, part)), key=lambda one: one.name):
-            if entry.is_file():
-                found.update(f"{part}/{entry.name} {stamp(entry.path)}".encode())
+        for folder, inner, names in os.walk(os.path.join(own, part)):
+            inner[:] = sorted(name for name in inner if name != "__pycache__")
+            for name in sorted(names):
+                path = os.path.join(folder, name)
+                found.update(f"{os.path.relpath(path, own)} {stamp(path)}".encode())
     return found.hexdigest()

@@ -1,0 +1,125 @@
+"""Python numbers that torch wants: a device tensor in their place is read, a changing one is baked into the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from xlalint.facts.detectors.padding import tell_width
+from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.row_lengths import width_among
+from xlalint.facts.events import Effect
+from xlalint.facts.operations.shapes import varying
+from xlalint.facts.state.frame import Frame
+from xlalint.program import ir
+
+T = TypeVar("T")
+
+SIZES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("zeros", "ones", "empty", "rand", "randn", "eye", "randperm"), ("*", "size", "n")),
+    **dict.fromkeys(("arange", "range"), ("*", "start", "end", "step")),
+    **dict.fromkeys(("linspace", "logspace"), ("2", "steps")),
+    "full": ("0", "size"),
+    "randint": ("size",),
+    "tril_indices": ("*",),
+    "triu_indices": ("*",),
+    **dict.fromkeys(("view", "reshape", "expand", "repeat", "tile", "resize_"), ("*", "size", "shape")),
+    **dict.fromkeys(("new_zeros", "new_ones", "new_empty", "new"), ("*", "size")),
+    "new_full": ("0", "size"),
+    **dict.fromkeys(("split", "chunk"), ("0", "split_size_or_sections", "chunks")),
+    "narrow": ("1", "2", "start", "length"),
+    "select": ("1", "index"),
+    "topk": ("0", "k"),
+    "roll": ("0", "shifts"),
+    **dict.fromkeys(("tril", "triu", "diagonal"), ("0", "diagonal", "offset")),
+    "unflatten": ("1", "sizes"),
+    "pad": ("0", "pad"),
+    "interpolate": ("0", "size"),
+}
+"""Arguments (after the tensor, by position or name; ``*`` all) that become part of the graph's shape or constants.
+Measured: a new value of any of them is a new graph; a number in ``+ - * /``, ``clamp``, ``full``'s value is not."""
+
+RECUT = frozenset({"view", "reshape", "unflatten"})
+"""The ops that keep the number of elements."""
+LISTED = frozenset({"split"})
+"""The ops that are given a list of sizes as often as one. Measured: a tensor of several sizes raises there, so what is
+only taken for a tensor, and has no known rank, is a list."""
+FILLED = frozenset({"zeros", "ones", "empty", "full", "new_zeros", "new_ones", "new_empty", "new_full", "new", "pad"})
+"""The ops that make a batch, or lengthen its rows, to be filled."""
+
+BAKED: dict[str, tuple[str, ...]] = {
+    **SIZES,
+    "pow": ("0", "exponent"),
+    "norm": ("0", "p"),
+    "normalize": ("0", "p"),
+    "layer_norm": ("eps",),
+    "threshold": ("0", "1", "threshold", "value"),
+    "batch_norm": ("momentum", "eps"),
+}
+
+
+def check_numbers(
+    frame: Frame,
+    name: str,
+    arguments: list[d.Value],
+    keywords: dict[str, d.Value],
+    node: ir.Call,
+    live: bool,
+    own: d.LoopKey | None = None,
+) -> d.LoopKey | None:
+    """``arguments`` are those after the tensor. Gives the loop that changes the result's shape, if one does.
+
+    ``own`` is the loop that changes the tensor's own shape: what is only cut anew has to follow it.
+    """
+    base = name[:-1] if name.endswith("_") and name[:-1] in BAKED else name
+    if base not in BAKED:
+        return None
+    sized = chosen(SIZES.get(base, ()), arguments, keywords)
+    for value in sized:
+        if reads_as_size(value) and not (base in LISTED and may_be_several(value)):
+            frame.emit(Effect.TENSOR_AS_NUMBER, node.at, tensor_within(value), f"size of {base}", None)
+            return None
+    if base in FILLED:
+        tell_width(frame, node.at, base, width_among(sized))
+    baked = varying(chosen(BAKED.get(base, ()), arguments, keywords))
+    if baked is not None and live and not (base in RECUT and baked == own):
+        frame.emit(Effect.BAKED_NUMBER, node.at, d.host("int", varies=baked), base, None, varies=baked)
+    return varying(sized)
+
+
+def chosen(places: tuple[str, ...], arguments: Sequence[T], keywords: Mapping[str, T]) -> list[T]:
+    """Of a call's arguments, be they values or expressions, those in ``places``."""
+    found: list[T] = []
+    for place in places:
+        if place == "*":
+            found.extend(arguments)
+        elif place.isdigit():
+            found.extend(arguments[int(place) : int(place) + 1])
+        elif place in keywords:
+            found.append(keywords[place])
+    return found
+
+
+def reads_as_size(value: d.Value) -> bool:
+    if type(value) is d.Sequence:
+        parts = value.elements if value.elements is not None else (value.element,)
+        return any(reads_on_device(part) for part in parts)
+    known = d.tensor_of(value)
+    if known is None or not d.surely_tensor(value):
+        return False
+    return known.device == d.XLA or (known.live and known.certainty > 0)
+
+
+def may_be_several(value: d.Value) -> bool:
+    return type(value) is not d.Sequence and any(type(p) is d.Tensor and p.rank is None for p in d.alternatives(value))
+
+
+def reads_on_device(value: d.Value) -> bool:
+    known = d.tensor_of(value)
+    return known is not None and known.device == d.XLA and d.surely_tensor(value)
+
+
+def tensor_within(value: d.Value) -> d.Value:
+    if type(value) is d.Sequence:
+        return next((p for p in (value.elements or (value.element,)) if d.tensor_of(p) is not None), value)
+    return value

@@ -1,0 +1,120 @@
+"""Calls into libraries that cost by what they are, though none of their ops would say so: rows of ``calls.csv``."""
+
+from __future__ import annotations
+
+from xlalint.facts.detectors.fallbacks import argument
+from xlalint.facts.domain import domain as d
+from xlalint.facts.events import Effect
+from xlalint.facts.state.frame import Frame
+from xlalint.knowledge.conditions import decide, parse
+from xlalint.knowledge.tables import CostlyCall, costly_calls
+from xlalint.program import ir
+from xlalint.program.traversal import names_in
+
+FREE = "free"
+ANY = "*"
+WITHIN = "in "
+
+
+def check_call(
+    frame: Frame,
+    name: str,
+    arguments: list[d.Value],
+    keywords: dict[str, d.Value],
+    node: ir.Call,
+    *,
+    fixable: bool = True,
+) -> None:
+    """Note the cost of the first row that holds for a call of ``name`` and has what it works on. ``fixable`` is whether
+    the call itself is one of ``name``, so that its fix can be made there."""
+    for row in costly_calls().get(name, ()):
+        if not holds(row, arguments, keywords) or any(name in frame.engine.program.called for name in row.unless):
+            continue
+        known = operand(row, arguments, keywords)
+        if known is None:
+            continue
+        if row.effect != FREE and not (row.chosen and is_chosen(frame.function.body, node.at)):
+            shown = node.arguments[0] if row.operand and node.arguments else None
+            form = row.fix if fixable else ""
+            frame.emit(Effect(row.effect), node.at, known, name, shown, detail=row.detail, form=form)
+        return
+
+
+def holds(row: CostlyCall, arguments: list[d.Value], keywords: dict[str, d.Value]) -> bool:
+    """Whether the condition is known to be met; what ``**`` hands on may be anything."""
+    if not row.condition:
+        return True
+    if "**" in keywords:
+        return False
+    given = {name: value for name in row.positions if (value := passed(row, name, arguments, keywords)) is not None}
+    given.update(keywords)
+    return decide(parse(row.condition), {name: argument(value) for name, value in given.items()}, {}) is True
+
+
+def is_chosen(block: ir.Block, at: int, tested: bool = False) -> bool:
+    """Whether a place stands behind a test, other than that for the main program."""
+    for statement in block:
+        if ir.encloses(statement.at, at):
+            return tested
+        inner_tested = tested or (type(statement) is ir.If and "__name__" not in names_in(statement.test))
+        inner = [getattr(statement, field, ()) for field in ("body", "orelse", "final")]
+        inner += [handler for _, handler in getattr(statement, "handlers", ())]
+        if any(type(part) is tuple and is_chosen(part, at, inner_tested) for part in inner):
+            return True
+    return False
+
+
+HANDED_ON = "**"
+
+
+def passed(row: CostlyCall, parameter: str, arguments: list[d.Value], keywords: dict[str, d.Value]) -> d.Value | None:
+    position = row.positions.get(parameter, len(arguments))
+    return arguments[position] if position < len(arguments) else keywords.get(parameter)
+
+
+def operand(row: CostlyCall, arguments: list[d.Value], keywords: dict[str, d.Value]) -> d.Value | None:
+    """What the call works on: a device tensor, or nothing that matters; None where it needs one and has none."""
+    if not row.operand:
+        return d.NONE
+    if row.operand.startswith(WITHIN):
+        return held_tensor(passed(row, row.operand.removeprefix(WITHIN), arguments, keywords))
+    if row.operand.endswith(HANDED_ON):
+        own = passed(row, row.operand.removesuffix(HANDED_ON), arguments, keywords)
+        given = [own if own is not None else keywords.get(HANDED_ON)]
+    elif row.operand == ANY:
+        given = [*arguments, *keywords.values()]
+    else:
+        given = [passed(row, row.operand, arguments, keywords)]
+    for value in given:
+        known = d.tensor_of(d.as_operand(value)) if value is not None else None
+        if known is not None and known.live and (known is value or d.surely_tensor(d.as_operand(value or d.NONE))):
+            return known
+    return None
+
+
+def check_generator(frame: Frame, keywords: dict[str, d.Value], made: d.Value, node: ir.Call) -> None:
+    """A generator of the host draws there, wherever the result is to lie."""
+    given = keywords.get("generator")
+    known = d.tensor_of(made)
+    if type(given) is d.Role and given.role == "generator" and known is not None and known.live:
+        shown = next((value for name, value in node.keywords if name == "generator"), None)
+        frame.emit(Effect.HOST_GENERATOR, node.at, known, "generator", shown)
+
+
+def held_tensor(value: d.Value | None) -> d.Value | None:
+    """A device tensor that a structure holds, at whatever depth."""
+    if type(value) is d.Tensor:
+        return value if value.live else None
+    parts: list[d.Value] = []
+    if type(value) is d.Mapping:
+        parts = [part for _, part in value.items] + ([value.rest] if value.rest is not None else [])
+    elif type(value) is d.Sequence:
+        parts = [*value.elements] if value.elements is not None else [value.element]
+    return next((found for part in parts if (found := held_tensor(part)) is not None), None)
+
+
+def note_cuda(frame: Frame, node: ir.Call) -> None:
+    if type(node.function) is ir.Attribute and frame.function.owner and frame.function.name == node.function.name:
+        # A method that overrides it hands the call on.
+        return
+    frame.emit(Effect.CUDA_HABIT, node.at, d.NONE, "raises", None, detail="raises without a GPU")

@@ -1,0 +1,183 @@
+"""What a call of a torch op costs, by the measured table; and what kind of place that makes it."""
+
+from __future__ import annotations
+
+from xlalint.facts.domain import domain as d
+from xlalint.facts.events import Effect
+from xlalint.facts.state.frame import Frame
+from xlalint.knowledge.conditions import UNKNOWN, Argument
+from xlalint.knowledge.ops import OpRow
+from xlalint.program import ir
+
+EFFECTS = {
+    "nonzero": Effect.NONZERO,
+    "argwhere": Effect.NONZERO,
+    "nonzero_static": Effect.STATIC_NONZERO,
+    "masked_select": Effect.BOOLEAN_INDEX,
+    "index_put": Effect.BOOLEAN_ASSIGN,
+    "index_put_": Effect.BOOLEAN_ASSIGN,
+    "unique": Effect.UNIQUE,
+    "unique_consecutive": Effect.UNIQUE,
+    "bincount": Effect.BINCOUNT,
+    "histc": Effect.BINCOUNT,
+    "one_hot": Effect.ONE_HOT,
+    "repeat_interleave": Effect.REPEAT_INTERLEAVE,
+    "combinations": Effect.DATA_SIZED,
+    "tensor_split": Effect.DATA_SIZED,
+    "pack_padded_sequence": Effect.DATA_SIZED,
+    "nms": Effect.DATA_SIZED,
+    "batched_nms": Effect.DATA_SIZED,
+    "equal": Effect.COMPARED_ON_HOST,
+    "allclose": Effect.COMPARED_ON_HOST,
+    "is_nonzero": Effect.COMPARED_ON_HOST,
+    "assert_close": Effect.COMPARED_ON_HOST,
+    "narrow": Effect.TENSOR_AS_NUMBER,
+    "_assert_async": Effect.ASSERTION,
+    "_check": Effect.ASSERTION,
+}
+"""The ops that have a rule of their own; all others that fall back are unlowered ops."""
+
+
+def check_op(
+    frame: Frame,
+    row: OpRow,
+    arguments: list[d.Value],
+    keywords: dict[str, d.Value],
+    node: ir.Call,
+    *,
+    method: bool = False,
+) -> None:
+    """Note what the call costs forward or, where gradients flow, backward."""
+    if row.free or (frame.no_grad and row.costs == "never"):
+        return
+    live = [t for t in tensors_in([*arguments, *keywords.values()]) if t.live]
+    if not live:
+        return
+    last = row.name.rpartition(".")[2]
+    value = live[0]
+    operand = operand_of(node, method)
+    bound = bind(row, arguments, keywords)
+    forward = row.costs_for(bound) if row.costs != "never" else False
+    if forward:
+        effect = EFFECTS.get(last, Effect.CPU_FALLBACK)
+        detail = named(row.fallback, arguments, keywords)
+        frame.emit(effect, node.at, value, row.name, operand, detail=detail)
+        return
+    if row.backward_costs == "never" or frame.no_grad or not any(t.grad for t in live):
+        return
+    if row.backward_costs_for(bound) and not (is_called(frame) and frame.given_by_signature()):
+        detail = named(row.backward_fallback, arguments, keywords)
+        frame.emit(Effect.CPU_FALLBACK, node.at, value, row.name, operand, detail=detail, backward_only=True)
+
+
+def check_newly_costly(
+    frame: Frame,
+    row: OpRow | None,
+    arguments: list[d.Value],
+    keywords: dict[str, d.Value],
+    node: ir.Call,
+    *,
+    method: bool = False,
+) -> None:
+    """The same of an op that is evaluated apart, because it is free or tells its cost itself: a device may differ."""
+    if row is not None and row.name in frame.ops.newly_costly:
+        check_op(frame, row, arguments, keywords, node, method=method)
+
+
+def named(ops: tuple[str, ...], arguments: list[d.Value], keywords: dict[str, d.Value]) -> str:
+    """The ``aten`` ops that fall back; where an op has many, those that the call's words (``mode="bicubic"``) name."""
+    words = [v.constant for v in [*arguments, *keywords.values()] if type(v) is d.Host and isinstance(v.constant, str)]
+    chosen = [name for name in ops if any(word in name for word in words)] or list(ops)
+    return " ".join(f"aten::{name}" for name in chosen[:3])
+
+
+def is_called(frame: Frame) -> bool:
+    """Whether gradients flow into a function is told by its calls, where there are any."""
+    return frame.function.name in frame.engine.program.called and frame.function.name != "forward"
+
+
+def operand_of(node: ir.Call, method: bool) -> ir.Expr | None:
+    if method and type(node.function) is ir.Attribute:
+        return node.function.value
+    return node.arguments[0] if node.arguments else None
+
+
+def tensors_in(values: list[d.Value]) -> list[d.Tensor]:
+    found = []
+    for value in values:
+        known = d.tensor_of(value)
+        if known is not None:
+            found.append(known)
+        elif type(value) is d.Sequence and (inner := d.tensor_of(value.element)) is not None:
+            found.append(inner)
+    return found
+
+
+def bind(row: OpRow, arguments: list[d.Value], keywords: dict[str, d.Value]) -> dict[str, Argument]:
+    names: list[str] = []
+    for name in row.parameter_names:
+        if name == "*":
+            break
+        names.append(name)
+    bound = {name: argument(value) for name, value in zip(names, arguments, strict=False)}
+    if len(arguments) > len(names) and names:
+        rest = arguments[len(names) - 1 :]
+        bound[names[-1]] = argument(d.sequence("tuple", rest))
+    for name, value in keywords.items():
+        if name != "**":
+            bound[{"axis": "dim"}.get(name, name)] = argument(value)
+    return bound
+
+
+KINDS = {"bool": "bool", "uint8": "int", "int": "int", "float": "float", "complex": "complex"}
+
+
+def argument(value: d.Value) -> Argument:
+    known = d.tensor_of(value)
+    if known is not None and (type(value) is d.Tensor or d.surely_tensor(value) or type(value) is d.Role):
+        kinds = frozenset({KINDS[known.dtype]}) if known.dtype in KINDS else None
+        if known.dtype == "other":
+            kinds = frozenset({"int", "float"})
+        return Argument(tensor=True, dtypes=kinds, rank=known.rank, shape=known.dims, grad=known.grad)
+    if type(value) is d.Host:
+        if value is d.NONE:
+            return Argument(value=None, tensor=False)
+        return Argument(value=value.constant if value.known else UNKNOWN, tensor=None if value.type == "?" else False)
+    if type(value) is d.Sequence:
+        return sequence_argument(value)
+    return Argument()
+
+
+def sequence_argument(value: d.Sequence) -> Argument:
+    inner = d.tensor_of(value.element)
+    if inner is not None:
+        kinds = frozenset({KINDS[inner.dtype]}) if inner.dtype in KINDS else None
+        return Argument(tensor=False, dtypes=kinds)
+    if value.elements is None:
+        return Argument(tensor=False)
+    members: list[object] = []
+    for element in value.elements:
+        if element is d.NONE:
+            members.append(None)
+        elif type(element) is d.Host and element.known:
+            members.append(element.constant)
+        else:
+            return Argument(tensor=False)
+    return Argument(value=tuple(members), tensor=False)
+
+
+def row_of_function(frame: Frame, name: str) -> OpRow | None:
+    row = frame.ops.function(name)
+    if row is None and name.startswith("torch.ops.aten."):
+        row = frame.ops.function("torch." + name.split(".")[3])
+    return row
+
+
+def row_of_method(frame: Frame, name: str) -> OpRow | None:
+    return frame.ops.method(name)
+
+
+def is_free(frame: Frame, name: str) -> bool:
+    """Whether an op that costs wherever it was measured before costs nothing on the device that the code is for."""
+    row = frame.ops.function(name)
+    return row is not None and row.free

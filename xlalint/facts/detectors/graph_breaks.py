@@ -1,0 +1,62 @@
+"""Functions that ``torch.compile(backend="openxla")`` compiles, and what cuts their graphs in two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from xlalint.facts.domain import domain as d
+from xlalint.facts.events import Effect
+from xlalint.facts.records import function_key
+from xlalint.facts.regions import sign_of
+from xlalint.facts.state.frame import Frame
+from xlalint.knowledge.tables import frameworks
+from xlalint.program import ir
+
+OPENXLA = "openxla"
+TURNED_OFF = frozenset({"disable", "dynamo_disable"})
+
+
+def note_compiled(frame: Frame, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call) -> None:
+    """``torch.compile(f, backend="openxla")``, of a function or a model of the program."""
+    backend = keywords.get("backend")
+    if not (type(backend) is d.Host and backend.constant == OPENXLA) or not arguments:
+        return
+    frame.emit(Effect.COMPILED_PART, node.at, d.NONE, "torch.compile", node.arguments[0] if node.arguments else None)
+    function = function_of(frame, arguments[0])
+    if function is not None:
+        frame.sign(sign_of(function_key(function)), node.at)
+
+
+def function_of(frame: Frame, value: d.Value) -> ir.FunctionIR | None:
+    if type(value) is d.Function:
+        return value.ir
+    if type(value) in (d.Instance, d.Record):
+        return frame.engine.program.method(value.ir, "forward")  # type: ignore[attr-defined]
+    return None
+
+
+def note_decorated(frame: Frame, function: ir.FunctionIR) -> None:
+    """``@torch.compile(backend="openxla")``."""
+    for decorator in function.decorators:
+        if type(decorator) is not ir.Call or type(decorator.function) is not ir.Attribute:
+            continue
+        holder, backend = decorator.function.value, dict(decorator.keywords).get("backend")
+        named = type(holder) is ir.Name and holder.name == "torch" and decorator.function.name == "compile"
+        if named and type(backend) is ir.Constant and backend.value == OPENXLA:
+            frame.sign(sign_of(function_key(function)), function.at)
+
+
+def check_break(frame: Frame, subject: str, node: ir.Call) -> None:
+    """A call that no graph can hold; whether it stands in a compiled function is known later."""
+    frame.emit(Effect.GRAPH_BREAK, node.at, d.NONE, subject, None)
+
+
+def check_external(frame: Frame, name: str, node: ir.Call) -> None:
+    """A function of another package that no graph can hold."""
+    if name in frameworks().names("graph-break"):
+        check_break(frame, name, node)
+
+
+def is_turned_off(decorators: Iterable[str]) -> bool:
+    """``@torch.compiler.disable``."""
+    return not TURNED_OFF.isdisjoint(decorators)

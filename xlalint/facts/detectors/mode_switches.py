@@ -1,0 +1,60 @@
+"""Which models are put into training or evaluation mode: a model alternates if it is put into both."""
+
+from __future__ import annotations
+
+from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.known_names import MODEL_NAMES, TRAINED
+from xlalint.facts.events import Effect
+from xlalint.facts.state.frame import Frame
+from xlalint.program import ir
+from xlalint.program.traversal import receiver_node
+
+ANY = "*"
+"""In place of a name: the caller's model, whatever it is called there."""
+OTHER = {"train": "eval", "eval": "train"}
+
+
+def switch_mode(frame: Frame, name: str, arguments: list[d.Value], node: ir.Call, certainty: int = 2) -> None:
+    """``model.eval()``, ``model.train(False)``. In ``self.train(mode)`` the caller has the choice, and what is restored
+    by ``model.train(before)`` was the other mode."""
+    holder = receiver_node(node)
+    model = named(frame, holder)
+    is_chosen_here = all(
+        type(value) is ir.Constant for value in (*node.arguments, *(value for _, value in node.keywords))
+    )
+    mode = "eval" if name == "eval" or (is_chosen_here and d.FALSE in arguments) else "train"
+    if is_chosen_here or model != ANY:
+        frame.sign(f"{mode} {model}", node.at)
+    if is_chosen_here:
+        frame.emit(Effect.MODE_SWITCH, node.at, d.NONE, mode, holder, certainty=certainty, detail=model)
+
+
+def named(frame: Frame, node: ir.Expr | None) -> str:
+    """What tells one model from another: the last name, wrappers left out; of what a function itself has bound, the
+    function, too."""
+    while type(node) is ir.Attribute and node.name == "module":
+        node = node.value
+    if type(node) is ir.Attribute:
+        return node.name
+    if type(node) is not ir.Name or any(one.name == node.name for one in frame.function.parameters):
+        return ANY
+    is_local = node.name in frame.origins and frame.function.name != "<module>"
+    return f"{frame.function.qualname}:{node.name}" if is_local else node.name
+
+
+def alternates(mode: str, model: str, signs: frozenset[str], in_loop: bool) -> bool:
+    """Whether a model that is put into a mode is, or may be, put into the other one by what ``signs`` tell. A model
+    that is trained there starts in that mode; what a function has bound is not trained outside of it (``in_loop``)."""
+    other = f"{OTHER[mode]} "
+    if any(may_be(model, sign.removeprefix(other)) for sign in signs if sign.startswith(other)):
+        return True
+    owner, _, name = model.rpartition(":")
+    trained = model == ANY or (name in MODEL_NAMES and (in_loop or not owner))
+    return mode == "eval" and trained and not signs.isdisjoint(TRAINED)
+
+
+def may_be(one: str, other: str) -> bool:
+    """Whether two names may stand for one model; a name without its function may be that of any."""
+    if ANY in (one, other) or one == other:
+        return True
+    return (":" not in one or ":" not in other) and one.rpartition(":")[2] == other.rpartition(":")[2]

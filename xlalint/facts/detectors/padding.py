@@ -1,0 +1,160 @@
+"""Batches whose shape changes: padding to the longest row, short last batches, samplers of varying size."""
+
+from __future__ import annotations
+
+from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.row_lengths import longest_rows, most_of, number_of, width_among
+from xlalint.facts.events import Effect
+from xlalint.facts.state.call import Arguments, Keywords
+from xlalint.facts.state.frame import Frame
+from xlalint.program import ir
+
+TRAINING_NAMES = ("train", "trn")
+EVALUATION_NAMES = ("val", "valid", "test", "eval", "dev", "predict", "infer")
+
+
+def check_loader(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> None:
+    """A training loader that hands out a short last batch."""
+    if not name.endswith("DataLoader"):
+        return
+    frame.sign("makes-loader", node.at)
+    if "**" in keywords:
+        return
+    if "batch_sampler" in keywords:
+        if batches_vary(keywords["batch_sampler"]):
+            frame.emit(Effect.VARYING_BATCH, node.at, d.NONE, "DataLoader", None, certainty=1, form="constructor")
+        return
+    drop = keywords.get("drop_last")
+    size = arguments[1] if len(arguments) > 1 else keywords.get("batch_size", d.constant(1))
+    if drop is not None and drop is not d.FALSE:
+        return
+    if (type(size) is d.Host and size.constant == 1) or size is d.NONE:
+        return
+    if not for_training(arguments, keywords, node):
+        return
+    frame.emit(Effect.SHORT_LAST_BATCH, node.at, d.NONE, "DataLoader", node.arguments[0] if node.arguments else None)
+
+
+def batches_vary(sampler: d.Value) -> bool:
+    """A list of batches, each a list of as many indices as a number says that changes."""
+    batch = sampler.element if type(sampler) is d.Sequence else None
+    if type(batch) is not d.Sequence or batch.elements is not None:
+        return False
+    return type(batch.element) is d.Host and batch.element.varies is not None
+
+
+def run_collate(frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    """The function that makes the loader's batches runs in each step, on the host; gives what it makes."""
+
+    collate = arguments[6] if len(arguments) > 6 else keywords.get("collate_fn", d.NONE)
+    if type(collate) in (d.Function, d.Instance, d.Record):
+        with frame.inside("collate", node.at):
+            return frame.call(collate, [d.UNKNOWN], {}, node)
+    return d.UNKNOWN
+
+
+def for_training(arguments: Arguments, keywords: Keywords, node: ir.Call) -> bool:
+    """``shuffle=True`` is how training is done; a name that says evaluation is none."""
+    dataset = node.arguments[0] if node.arguments else None
+    text = dataset.name.lower() if type(dataset) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
+    if any(word in text for word in EVALUATION_NAMES):
+        return False
+    shuffle = keywords.get("shuffle", arguments[2] if len(arguments) > 2 else None)
+    return shuffle is d.TRUE or any(text.startswith(word) for word in TRAINING_NAMES)
+
+
+def check_padding(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> None:
+    """``pad_sequence`` pads to the longest row, and can do no other."""
+    if name == "pad_sequence":
+        frame.emit(
+            Effect.PADDED_TO_LONGEST, node.at, d.NONE, "pad_sequence", node.arguments[0] if node.arguments else None
+        )
+
+
+BUCKETS = "buckets"
+"""The form of a padding that is rounded to one of as many lengths as its detail says."""
+
+
+def tell_width(frame: Frame, at: int, subject: str, width: d.LoopKey | None, operand: ir.Expr | None = None) -> None:
+    """What is made as wide as the longest row, or cut to it, by the mark of its width. The detail says how many widths
+    there may be at most, where that is known."""
+    if width is None:
+        return
+    most = most_of(width)
+    detail, form = "" if most is None else str(most), BUCKETS if width[1] == d.ROUNDED[1] else ""
+    frame.emit(Effect.PADDED_TO_LONGEST, at, d.NONE, subject, operand, certainty=1, detail=detail, form=form)
+
+
+ARRAYS = {"zeros": 0, "ones": 0, "empty": 0, "full": 0, "pad": 1}
+"""numpy's makers of a batch, by the position of the size that decides its length."""
+
+
+def check_filled_array(frame: Frame, last: str, arguments: Arguments, node: ir.Call) -> None:
+    """A batch made by numpy, as long as its longest row."""
+    position = ARRAYS.get(last)
+    width = longest_rows(arguments[0]) if last in ("array", "asarray", "stack") and arguments else None
+    if width is None and position is not None:
+        width = width_among(arguments[position : position + 1])
+    tell_width(frame, node.at, f"numpy.{last}", width)
+
+
+def pads_to_longest(keywords: Keywords, implicit: bool) -> bool:
+    """Whether a tokenizer's or collator's arguments say so; ``implicit`` where padding is the default."""
+    if "**" in keywords:
+        return False
+    padding = keywords.get("padding")
+    if padding is None:
+        return implicit
+    return type(padding) is d.Host and padding.constant in (True, "longest") and padding.known
+
+
+def check_padding_call(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> None:
+    """A call of a tokenizer, or of its ``pad``, which cuts nothing."""
+    single = arguments and type(arguments[0]) is d.Host and arguments[0].type == "str"
+    if not pads_to_longest(keywords, name == "pad") or single:
+        return
+    most = None if name == "pad" else cut_to(keywords)
+    detail, form = "" if most is None else str(most), ""
+    if is_rounded(keywords):
+        multiple = number_of(keywords["pad_to_multiple_of"])
+        if most is None or multiple is None:
+            return
+        detail, form = f"{most} / {multiple} = {-(-most // multiple)}", BUCKETS
+    operand = node.arguments[0] if node.arguments else None
+    frame.emit(Effect.PADDED_TO_LONGEST, node.at, d.NONE, "tokenizer", operand, detail=detail, form=form)
+
+
+def is_rounded(keywords: Keywords) -> bool:
+    """Whether the longest row is rounded up to a multiple, of however many."""
+    multiple = keywords.get("pad_to_multiple_of", d.NONE)
+    return multiple is not d.NONE and number_of(multiple) not in (0, 1)
+
+
+UNCUT = (False, "do_not_truncate")
+
+
+def cut_to(keywords: Keywords) -> int | None:
+    """How many tokens a row has at most. Measured: without ``truncation``, ``max_length`` cuts nothing where rows are
+    padded to the longest, and a collator's never does."""
+    truncation, most = keywords.get("truncation", d.FALSE), number_of(keywords.get("max_length", d.NONE))
+    if type(truncation) is not d.Host or not truncation.known or truncation.constant in UNCUT:
+        return None
+    return most if most is not None and most > 0 else None
+
+
+LIMITS = ("max_length", "pad_to_multiple_of", "max_seq_length", "pad_to_length")
+
+
+def check_collator(
+    frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call, takes_padding: bool, certainty: int
+) -> None:
+    """The constructor of a collator that pads. Its argument ``padding`` is the first flag or word among them."""
+    given = next((v for v in arguments[1:] if type(v) is d.Host and v.type in ("bool", "str")), None)
+    if takes_padding and given is not None:
+        keywords = {"padding": given, **keywords}
+    limited = certainty < 2 and any(keywords.get(name, d.NONE) is not d.NONE for name in LIMITS)
+    if pads_to_longest(keywords, True) and not is_rounded(keywords) and not limited:
+        operand = node.arguments[0] if node.arguments else None
+        frame.emit(
+            Effect.PADDED_TO_LONGEST, node.at, d.NONE, "collator", operand, certainty=certainty, form="constructor"
+        )

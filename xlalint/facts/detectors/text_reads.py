@@ -1,0 +1,82 @@
+"""Tensors turned into text: printing, formatting, logging."""
+
+from __future__ import annotations
+
+from xlalint.facts.detectors.graph_breaks import check_break
+from xlalint.facts.domain import domain as d
+from xlalint.facts.events import Effect
+from xlalint.facts.state.frame import Frame
+from xlalint.program import ir
+
+SILENT_LEVELS = frozenset({"debug"})
+
+
+def shown_tensor(value: d.Value) -> d.Tensor | None:
+    """The device tensor that printing the value prints: itself, or one in a container."""
+    known = d.tensor_of(value)
+    if known is not None:
+        return known if known.live and d.surely_tensor(value) else None
+    if type(value) is d.Sequence and value.elements != ():
+        parts = value.elements if value.elements is not None else (value.element,)
+        return next((t for part in parts if (t := shown_tensor(part)) is not None), None)
+    if type(value) is d.Mapping:
+        return next((t for _, part in value.items if (t := shown_tensor(part)) is not None), None)
+    return None
+
+
+def read_by_text(
+    frame: Frame,
+    value: d.Value,
+    at: int,
+    subject: str,
+    operand: ir.Expr | None,
+    effect: Effect = Effect.PRINTED,
+    form: str = "",
+) -> None:
+    known = shown_tensor(value)
+    if known is not None:
+        frame.emit(effect, at, known, subject, operand, form=form)
+    elif type(value) in (d.Record, d.Instance):
+        for name in ("__str__", "__repr__", "__format__"):
+            method = frame.engine.program.method(value.ir, name)  # type: ignore[attr-defined]
+            if method is not None:
+                frame.engine.call(frame, d.function(method, value), [], {}, at)
+                return
+
+
+def printed(frame: Frame, subject: str, arguments: list[d.Value], node: ir.Call) -> None:
+    for value, argument in zip(arguments, node.arguments, strict=False):
+        if type(argument) is not ir.FString:
+            known = shown_tensor(value)
+            if known is not None:
+                frame.emit(Effect.PRINTED, node.at, known, subject, argument, form=print_form(node))
+                return
+            read_by_text(frame, value, node.at, subject, argument)
+
+
+def print_form(node: ir.Call) -> str:
+    return "name" if len(node.arguments) == 1 and type(node.arguments[0]) is ir.Name else ""
+
+
+def logged(frame: Frame, level: str, arguments: list[d.Value], node: ir.Call) -> None:
+    read_by_log(frame, level, arguments, node)
+    check_break(frame, level, node)
+
+
+def read_by_log(frame: Frame, level: str, arguments: list[d.Value], node: ir.Call) -> None:
+    """A logging call. Its ``%s`` arguments are formatted only where the level is on; ``debug`` is taken for off."""
+    fields = {field.at for argument in node.arguments if type(argument) is ir.FString for field in argument.fields}
+    for at in fields:
+        event = frame.record.events.get((at, ""))
+        if event is not None and event.effect is Effect.PRINTED:
+            del frame.record.events[at, ""]
+            frame.emit(
+                Effect.LOGGED, node.at, d.tensor(), level, None, form="debug-fstring" if level == "debug" else ""
+            )
+    if level in SILENT_LEVELS:
+        return
+    for value, argument in zip(arguments, node.arguments, strict=False):
+        known = shown_tensor(value)
+        if known is not None:
+            frame.emit(Effect.LOGGED, node.at, known, level, argument)
+            return

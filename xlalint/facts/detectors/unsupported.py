@@ -1,0 +1,66 @@
+"""APIs that raise on XLA, are gone, or leave the work to the host: rows of ``unsupported.csv`` that a call meets."""
+
+from __future__ import annotations
+
+from xlalint.facts.detectors.fallbacks import argument
+from xlalint.facts.domain import domain as d
+from xlalint.facts.events import Effect
+from xlalint.facts.state.frame import Frame
+from xlalint.knowledge.conditions import Argument, decide, parse
+from xlalint.knowledge.tables import Restriction, restrictions
+from xlalint.program import ir
+
+
+def check_restrictions(
+    frame: Frame, name: str, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call
+) -> None:
+    for row in restrictions().get(name, ()):
+        if row.outcome == "free" or not holds(row, arguments, keywords, node):
+            continue
+        effect = Effect.UNSUPPORTED if row.effect == "unsupported" else Effect.CUDA_HABIT
+        exception = row.exception.split("|")[0]
+        if effect is Effect.CUDA_HABIT:
+            detail = row.remark if row.outcome == "silent-host" else f"raises {exception}: {row.remark}"
+            frame.emit(effect, node.at, d.NONE, row.outcome, None, detail=detail)
+        else:
+            detail = f"raises {exception}: {row.remark}" if row.outcome == "raises" else row.remark
+            frame.emit(effect, node.at, d.NONE, name, None, detail=detail, form=row.fix)
+
+
+def holds(row: Restriction, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call) -> bool:
+    if not row.condition:
+        return True
+    if "**" in keywords:
+        return False
+    if row.condition.startswith("cuda-or-cpu:"):
+        return any(mentions_cuda_and_cpu(part) for part in node.arguments[:1])
+    bound: dict[str, Argument] = {}
+    for parameter, position in row.positions.items():
+        if position < len(arguments):
+            bound[parameter] = without_index(argument(arguments[position]))
+    for parameter, value in keywords.items():
+        bound[parameter] = without_index(argument(value))
+    if row.effect == "cuda-habit" and "device=" in row.condition and not names_its_device(node):
+        return False
+    return decide(parse(row.condition), bound, {}) is True
+
+
+def names_its_device(node: ir.Call) -> bool:
+    """A device in a name is a setting, which somebody has chosen; one that is written here is a habit."""
+    given = [*node.arguments, *(value for _, value in node.keywords)]
+    return any(type(part) is ir.Constant and str(part.value).startswith("cuda") for part in given)
+
+
+def without_index(given: Argument) -> Argument:
+    """``cuda:0`` is the device ``cuda``."""
+    if isinstance(given.value, str) and given.value.startswith("cuda:"):
+        return Argument(value="cuda", tensor=False)
+    return given
+
+
+def mentions_cuda_and_cpu(node: ir.Expr) -> bool:
+    """``"cuda" if torch.cuda.is_available() else "cpu"``."""
+    if type(node) is not ir.Conditional:
+        return False
+    arms = [part.value for part in (node.body, node.orelse) if type(part) is ir.Constant]
+    return len(arms) == 2 and any(str(a).startswith("cuda") for a in arms) and "cpu" in arms

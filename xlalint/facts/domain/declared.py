@@ -1,0 +1,147 @@
+"""What frameworks promise: the parameters that they hand to a method, and what their objects' attributes hold.
+
+The rows stand in ``frameworks.csv``: ``Class.method(parameter)``, ``method(parameter)`` or ``Class.attribute``, each
+with a few words that say what is there ("tensor xla int rank 1", "dict of tensor xla", "host"); and ``Class.method``,
+which a class inherits, with what it gives. A class with a ``*`` is a pattern for the whole dotted name, or several,
+parted by ``|``; others are its end. ``#1`` is the first parameter after ``self``, by any name.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+import re
+from collections.abc import Iterable, Mapping
+
+from xlalint.facts.domain import domain as d
+from xlalint.knowledge.tables import frameworks
+
+PARAMETER = re.compile(r"(?:(?P<owner>[\w*.|]+)\.)?(?P<method>[\w*]+)\((?P<name>#?\w+)\)")
+DTYPES = frozenset({"bool", "uint8", "int", "float", "complex"})
+PARAMETERS = d.role("parameters", d.tensor(dtype="float"))
+PARAMETER_GROUPS = d.sequence("list", None, d.mapping((("lr", d.ANY_HOST), ("params", PARAMETERS)), d.ANY_HOST))
+"""An optimizer's groups: the parameters, and settings that are numbers; each has a learning rate, whatever else is put
+in its place."""
+ELSEWHERE: d.LoopKey = ("", "", 0)
+"""The loop of the framework, which counts: nobody sees it."""
+ROLES = frozenset({"accelerator", "optimizer", "optimizer-state", "scheduler", "tokenizer", "writer"})
+COLLECTIONS = {"list of": "list", "tuple of": "tuple"}
+
+
+def parsed(text: str) -> d.Value:
+    """The value that a row's words stand for; unknown where they say nothing of tensors."""
+    if text.startswith(("dict of", "batch")):
+        return d.role("batch", d.tensor(d.HOST if text.endswith("host") else d.XLA, certainty=1))
+    if " and " in text:
+        return d.sequence("tuple", [parsed(part) for part in text.split(" and ")])
+    for start, kind in COLLECTIONS.items():
+        if text.startswith(start):
+            return d.sequence(kind, None, parsed(text[len(start) :].strip()))
+    words = text.split()
+    if text == "host counter":
+        return d.host("int", varies=ELSEWHERE)
+    if words[0] == "host":
+        return d.host(words[1]) if len(words) == 2 and words[1] in ("int", "bool", "float", "str") else d.ANY_HOST
+    if words[0] == "numpy":
+        return d.NUMPY
+    if words[0] == "parameter-groups":
+        return PARAMETER_GROUPS
+    if words[0] == "module":
+        return d.module(words[1] if len(words) > 1 else "?")
+    if words[0] == "output":
+        return d.role("output", d.tensor(certainty=1))
+    if words[0] in ROLES:
+        # Of a scheduler that is untold nobody knows where its timesteps lie.
+        return d.role(words[0], d.UNKNOWN if words[1:] == ["untold"] else None)
+    if words[0] != "tensor":
+        return d.UNKNOWN
+    device = d.HOST if "host" in words else d.XLA
+    dtype = next((word for word in words if word in DTYPES), None)
+    rank = int(words[words.index("rank") + 1]) if "rank" in words and "or" not in words else None
+    return d.tensor(device, dtype, d.of_rank(rank), certainty=1, optional=text.endswith("or none"))
+
+
+@functools.cache
+def parameter_rows() -> dict[tuple[str, str], tuple[tuple[str, d.Value], ...]]:
+    """(method, parameter) → the classes it holds for, and the value. ``forward`` is known by names and by use."""
+    found: dict[tuple[str, str], list[tuple[str, d.Value]]] = {}
+    for key in sorted(frameworks().names("parameter")):
+        match = PARAMETER.fullmatch(key)
+        if match is None or (match["method"] == "forward" and not match["owner"]):
+            continue
+        value = parsed(frameworks().get("parameter", key) or "")
+        if value is not d.UNKNOWN:
+            found.setdefault((match["method"], match["name"]), []).append((match["owner"] or "", value))
+    return {key: tuple(values) for key, values in found.items()}
+
+
+@functools.cache
+def attribute_rows() -> dict[str, tuple[tuple[str, d.Value], ...]]:
+    found: dict[str, list[tuple[str, d.Value]]] = {}
+    for key in sorted(frameworks().names("attribute")):
+        owner, _, name = key.rpartition(".")
+        value = parsed(frameworks().get("attribute", key) or "")
+        if value is not d.UNKNOWN:
+            found.setdefault(name, []).append((owner, value))
+    return {key: tuple(values) for key, values in found.items()}
+
+
+def promised_parameter(classes: Iterable[str], method: str, name: str, position: int) -> d.Value | None:
+    """``classes`` are the names of the method's class and of its bases; ``position`` counts from ``self``."""
+    rows = parameter_rows()
+    by_position = rows.get((method, f"#{position}"), ())
+    return chosen(classes, (*rows.get((method, name), ()), *by_position, *rows.get(("*", name), ())))
+
+
+def promised_attribute(classes: Iterable[str], name: str) -> d.Value | None:
+    return chosen(classes, attribute_rows().get(name, ()))
+
+
+@functools.cache
+def result_rows() -> dict[str, tuple[tuple[str, d.Value, str, d.Value], ...]]:
+    """Method → the classes it holds for, what it gives, and the argument with which it gives something else, and what:
+    ``output unless flag then tensor xla and output``."""
+    found: dict[str, list[tuple[str, d.Value, str, d.Value]]] = {}
+    for key in sorted(frameworks().names("gives")):
+        owner, _, method = key.rpartition(".")
+        text, _, rest = (frameworks().get("gives", key) or "").partition(" unless ")
+        flag, _, other = rest.partition(" then ")
+        found.setdefault(method, []).append((owner, parsed(text), flag, parsed(other) if other else d.UNKNOWN))
+    return {key: tuple(values) for key, values in found.items()}
+
+
+def promised_result(classes: Iterable[str], method: str, keywords: Mapping[str, d.Value]) -> d.Value | None:
+    """What a method gives that a class inherits from a framework."""
+    rows: list[tuple[str, d.Value]] = []
+    for owner, value, flag, other in result_rows().get(method, ()):
+        given = keywords.get(flag, d.FALSE)
+        rows.append((owner, value if given is d.FALSE else other if given is d.TRUE else d.UNKNOWN))
+    return chosen(classes, tuple(rows))
+
+
+def chosen(classes: Iterable[str], rows: tuple[tuple[str, d.Value], ...]) -> d.Value | None:
+    if not rows:
+        return None
+    names = tuple(classes)
+    for owner, value in rows:
+        if not owner or any(is_a(name, owner) for name in names):
+            return value
+    return None
+
+
+def is_a(name: str, owner: str) -> bool:
+    if name.startswith("torch.optim.") and owner == "Optimizer":
+        return "lr_scheduler" not in name
+    if "*" in owner:
+        return any(fnmatch.fnmatchcase(name, pattern) for pattern in owner.split("|"))
+    return name == owner if "." in owner else name.rpartition(".")[2].endswith(owner)
+
+
+@functools.cache
+def promised_class(name: str) -> d.Value | None:
+    """The part that an object of a class outside of the program plays, by the class's name."""
+    for pattern in sorted(frameworks().names("annotation")):
+        if fnmatch.fnmatchcase(name, pattern):
+            part = frameworks().get("annotation", pattern) or ""
+            return d.module("?") if part == "module" else d.role(part)
+    return None

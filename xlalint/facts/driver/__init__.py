@@ -1,0 +1,1 @@
+"""A run: files in, facts out, in one process or in several."""

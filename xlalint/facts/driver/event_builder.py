@@ -1,0 +1,257 @@
+"""Raw events and the heat of their regions → events as rules see them, with text and reasons."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import msgspec
+
+from xlalint.facts.detectors.mode_switches import alternates
+from xlalint.facts.domain.domain import LoopKey
+from xlalint.facts.domain.known_names import TRAINED
+from xlalint.facts.driver.file_index import Evaluated
+from xlalint.facts.events import Certainty, Effect, Event, Heat, Place, Span, Step
+from xlalint.facts.heat import boundaries
+from xlalint.facts.heat.entry_points import decodes
+from xlalint.facts.heat.propagation import HeatMap, Pace
+from xlalint.facts.libraries.frameworks.lightning import BY_THE_STEP
+from xlalint.facts.records import FunctionKey, RawEvent, RegionKey
+from xlalint.facts.regions import FunctionFacts, regions_around
+from xlalint.facts.state.frame import APART
+from xlalint.program.ir import unpack
+from xlalint.sources.source import Source
+
+SHORT = 60
+FEW = "few values"
+CONVERSIONS = frozenset({Effect.COPY_TO_HOST, Effect.VALUES_TO_LIST})
+TRAINING = TRAINED | {"framework"}
+CARRIED = frozenset(
+    {Effect.GROWING, Effect.GRAPH_THROUGH_STEPS, Effect.BAKED_NUMBER, Effect.GROWING_MODULE, Effect.VARYING_TRIPS}
+)
+BY_NUMBER = frozenset({Effect.BAKED_NUMBER, Effect.VARYING_TRIPS})
+
+
+class Text:
+    """The text of one file by span: columns are UTF-8 bytes."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return self.source.lines()
+
+    def of(self, at: int, limit: int = SHORT) -> str:
+        if at == 0:
+            return ""
+        line, column, end_line, end_column = unpack(at)
+        if line > len(self.lines):
+            return ""
+        if line == end_line:
+            return shortened(sliced(self.lines[line - 1], column, end_column), limit)
+        first = sliced(self.lines[line - 1], column, None)
+        rest = [text.strip() for text in self.lines[line : end_line - 1]]
+        last = sliced(self.lines[end_line - 1], 0, end_column).strip() if end_line <= len(self.lines) else ""
+        return shortened(" ".join([first.strip(), *rest, last]), limit)
+
+
+def sliced(line: str, start: int, end: int | None) -> str:
+    if line.isascii():
+        return line[start:end]
+    return line.encode()[start:end].decode(errors="replace")
+
+
+def shortened(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+class Placing:
+    """The events of one file. ``names`` are the paths as shown, by absolute path; ``imports_xla`` tells whether the
+    program names torch_xla itself, ``uses_xla`` whether it runs on XLA, be it by assumption."""
+
+    def __init__(self, source: Source, heat: HeatMap, names: dict[str, str], uses_xla: bool, imports_xla: bool) -> None:
+        self.source = source
+        self.heat = heat
+        self.names = names
+        self.uses_xla = uses_xla
+        self.imports_xla = imports_xla
+        self.text = Text(source)
+
+    def events(self, functions: Sequence[Evaluated]) -> Iterator[Event]:
+        for one in functions:
+            function = one.facts
+            told: set[LoopKey] = set()
+            costly = {raw.at for raw in one.events if raw.effect not in APART}
+            for raw in sorted(one.events, key=lambda e: (e.at, e.effect.value)):
+                if raw.effect is Effect.BOUNDARY:
+                    raw = boundaries.placed_boundary(raw, function, self.heat)
+                if raw.effect is Effect.GRAPH_BREAK and raw.at in costly:
+                    # A read cuts the graph, too, and is told as what it is.
+                    continue
+                event = self.event(raw, function)
+                if event is not None and raw.effect in BY_NUMBER and raw.varies in self.heat.restarting:
+                    # As many graphs as the range is long, each compiled once: told at the first use, and only
+                    # possible, as nobody knows whether that is few.
+                    first = raw.varies not in told
+                    told.add(raw.varies)
+                    event = msgspec.structs.replace(event, detail=FEW, certainty=Certainty.POSSIBLE) if first else None
+                if event is not None:
+                    yield event
+            for raw in boundaries.of_loops(function, self.heat):
+                event = self.event(raw, function)
+                if event is not None:
+                    yield event
+
+    def event(self, raw: RawEvent, function: FunctionFacts) -> Event | None:
+        pace = self.heat.pace(function.key, raw.region)
+        if raw.effect in CARRIED and not self.is_carried(raw, function, pace):
+            return None
+        if pace.host and raw.effect.value not in HOST_EFFECTS:
+            return None
+        if raw.effect is Effect.CUDA_HABIT and raw.subject == "silent-host" and not self.imports_xla:
+            # A program that is only assumed to run on XLA is read with XLA's device in this place.
+            return None
+        if raw.effect is Effect.GRAPH_BREAK and function.key not in self.heat.compiled:
+            return None
+        if raw.effect is Effect.COMPILED_PART and not self.heat.everything(function.key, 3) >= TRAINED:
+            return None
+        if raw.effect is Effect.KEPT_OUTPUT and not self.is_evaluation(function, pace):
+            return None
+        if raw.form == BY_THE_STEP and pace.evaluation:
+            return None
+        if raw.effect is Effect.MODE_SWITCH and pace.heat >= Heat.EPOCH and not self.alternates(raw, function, pace):
+            return None
+        line, column, end_line, end_column = unpack(raw.at)
+        return Event(
+            effect=raw.effect,
+            span=Span(line, column, end_line, end_column),
+            scope=function.key[1],
+            subject=raw.subject,
+            spelling=self.text.of(raw.at),
+            operand=self.text.of(raw.operand) if raw.operand else "",
+            value=raw.value,
+            heat=pace.heat,
+            certainty=self.certainty(raw, function, pace),
+            place=raw.place if pace.loop is not None else Place.UNKNOWN,
+            loop=self.loop_text(pace),
+            evaluation=pace.evaluation,
+            assumed_hot=pace.assumed,
+            guards=tuple(text for text in map(self.text.of, raw.guards) if text),
+            why=tuple(self.why(raw, function, pace)),
+            detail=raw.detail,
+            form=raw.form,
+            backward_only=raw.backward_only,
+            uses_xla=self.uses_xla,
+            assumed_of=self.heat.assumed_of(function.key, raw.region) if pace.assumed else "",
+            loop_line=self.loop_line(pace),
+        )
+
+    def is_evaluation(self, function: FunctionFacts, pace: Pace) -> bool:
+        """Whether a loop only looks at what the model says, and no caller turns gradients off."""
+        if pace.loop is None or pace.loop[0] != function.key or self.heat.signs_of(pace.loop) & TRAINING:
+            return False
+        return not self.is_without_gradients(function)
+
+    def is_without_gradients(self, function: FunctionFacts, depth: int = 3) -> bool:
+        """Whether a function, or a call that leads to it, turns gradients off."""
+        if function.without_grad or depth == 0:
+            return function.without_grad
+        for caller, edge in self.heat.callers.get(function.key, ()):
+            known = self.heat.functions[caller]
+            off = any(region[0] == "evaluation" for region in regions_around(known, edge.region))
+            if off or self.is_without_gradients(known, depth - 1):
+                return True
+        return False
+
+    def alternates(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> bool:
+        """Whether the rounds see both modes: setting the same one each time changes nothing."""
+        if pace.loop is not None:
+            signs = self.heat.signs_of(pace.loop)
+            return alternates(raw.subject, raw.detail, signs, pace.loop[0] == function.key)
+        if pace.heat >= Heat.AMORTISED:
+            return alternates(raw.subject, raw.detail, self.heat.everything(function.key, 2), True)
+        loops = list(self.heat.loops_around(function.key, raw.region))
+        return not loops or any(
+            alternates(raw.subject, raw.detail, self.heat.signs_of(loop), loop[0] == function.key) for loop in loops
+        )
+
+    def certainty(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> Certainty:
+        if not pace.assumed:
+            return Certainty(raw.certainty)
+        return min(Certainty(raw.certainty), Certainty.POSSIBLE if self.converts(raw, function) else Certainty.LIKELY)
+
+    def converts(self, raw: RawEvent, function: FunctionFacts) -> bool:
+        """Whether a function that nothing calls takes to the host what it was given, or bears the name of that: it is
+        there for it, and who calls it decides how often. Another method may be a meter's, called in each step."""
+        if raw.effect not in CONVERSIONS or function.key in self.heat.via:
+            return False
+        as_given = not raw.origin and self.text.of(raw.operand).isidentifier()
+        return function.name == raw.subject or (as_given and not function.owner)
+
+    def is_carried(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> bool:
+        """Whether the loop that makes a number or a tensor change is a step loop."""
+        if raw.varies is None:
+            if raw.effect is Effect.GROWING_MODULE:
+                return pace.heat >= Heat.STEP and pace.loop is not None
+            return raw.effect is Effect.GROWING and pace.heat >= Heat.STEP and not function.name.startswith("__")
+        if not self.is_step_loop(raw.varies):
+            return False
+        if raw.effect is Effect.GRAPH_THROUGH_STEPS:
+            goes_back = pace.loop is None or not self.heat.signs_of(pace.loop).isdisjoint(TRAINING)
+            return pace.heat >= Heat.STEP and goes_back and not pace.evaluation and not decodes(function)
+        return True
+
+    def is_step_loop(self, key: LoopKey) -> bool:
+        return key in self.heat.step_loops
+
+    def loop_line(self, pace: Pace) -> int:
+        if pace.loop is None or pace.loop[0][0] != os.path.abspath(self.source.path):
+            return 0
+        return unpack(pace.loop[1][1])[0]
+
+    def loop_text(self, pace: Pace) -> str:
+        if pace.loop is None:
+            return ""
+        key, region = pace.loop
+        known = self.heat.functions[key].regions[region]
+        line = unpack(region[1])[0]
+        what = ""
+        if key[0] == os.path.abspath(self.source.path):
+            what = self.text.of(known.text, 40)
+        if region[0] == "while":
+            return f"the loop `while {what}` (line {line})" if what else f"the loop at line {line}"
+        where = f"line {line}" if what else f"{self.shown(key[0])}:{line}"
+        return f"the loop over `{what}` ({where})" if what else f"the loop at {where}"
+
+    def shown(self, path: str) -> str:
+        return self.names.get(path) or os.path.relpath(path).replace(os.sep, "/")
+
+    def why(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> Iterator[Step]:
+        own = os.path.abspath(self.source.path)
+        if pace.loop is not None and not self.encloses(pace.loop, function, raw.region):
+            key, region = pace.loop
+            yield Step(self.shown(key[0]), span_of(region[1]), "the step loop")
+        # A step loop around the place itself needs no callers to make it hot.
+        own_loop = pace.loop is not None and pace.loop[0] == function.key
+        for caller, edge in () if own_loop else self.heat.chain(function.key, raw.region):
+            name = caller[1] if caller[1] != "<module>" else "the module"
+            yield Step(self.shown(caller[0]), span_of(edge.at), f"{name} calls {function_name(edge.callee)}")
+        if raw.origin and function.key[0] == own:
+            yield Step(self.shown(own), span_of(raw.origin), f"`{self.text.of(raw.operand)}` is set here")
+
+    def encloses(self, loop: tuple[FunctionKey, RegionKey], function: FunctionFacts, region: RegionKey) -> bool:
+        return loop[0] == function.key
+
+
+HOST_EFFECTS = frozenset({"padded-to-longest", "varying-batch", "short-last-batch", "breakpoint"})
+"""What counts in code that runs on the host: data sets and collators."""
+
+
+def span_of(at: int) -> Span:
+    return Span(*unpack(at))
+
+
+def function_name(key: FunctionKey) -> str:
+    return key[1]

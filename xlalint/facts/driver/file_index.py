@@ -1,0 +1,25 @@
+"""Plain data that the processes of a run tell each other."""
+
+from __future__ import annotations
+
+import msgspec
+
+from xlalint.facts.records import RawEvent
+from xlalint.facts.regions import FunctionFacts
+
+
+class Index(msgspec.Struct, frozen=True):
+    """What a process tells the others of the files that it lowered."""
+
+    called: frozenset[str]
+    imports: dict[str, tuple[str, ...]]
+    """File → dotted names that it imports."""
+    xla: dict[str, bool] = {}
+    """File that runs with torch_xla → whether those that it imports do, too."""
+
+
+class Evaluated(msgspec.Struct, frozen=True, array_like=True):
+    """One function's record, in plain data."""
+
+    facts: FunctionFacts
+    events: tuple[RawEvent, ...]

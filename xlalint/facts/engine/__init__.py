@@ -1,0 +1,1 @@
+"""The queries between functions: calls, attributes, classes, parameters."""

@@ -1,0 +1,59 @@
+"""What is known of the program's classes: of which kind they are, and what of them their subclasses share."""
+
+from __future__ import annotations
+
+from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.known_names import is_module_base
+from xlalint.facts.state.frame import Evaluator
+from xlalint.knowledge.tables import frameworks
+from xlalint.program import ir
+from xlalint.program.link import Program
+
+
+class Classes(Evaluator):
+    """The engine's queries about classes; each is answered once."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._module_classes: dict[ir.ClassIR, bool] = {}
+        self._class_names: dict[ir.ClassIR, tuple[str, ...]] = {}
+
+    def is_module_class(self, cls: ir.ClassIR) -> bool:
+        known = self._module_classes.get(cls)
+        if known is None:
+            known = self._module_classes[cls] = any(map(is_module_base, self.program.external_bases(cls)))
+        return known
+
+    def tells_own_gradient(self, function: ir.FunctionIR) -> bool:
+        """A method of an ``autograd.Function``: what it computes is not differentiated."""
+        cls = self.program.owner(function) if function.owner else None
+        return cls is not None and "torch.autograd.Function" in self.class_names(cls)
+
+    def class_names(self, cls: ir.ClassIR) -> tuple[str, ...]:
+        """The names of a class and of its bases, those outside of the program dotted."""
+        known = self._class_names.get(cls)
+        if known is None:
+            names = (base if isinstance(base, str) else base.name for base in self.program.mro(cls))
+            known = self._class_names[cls] = tuple(names)
+        return known
+
+    def is_set_up(self, function: ir.FunctionIR) -> bool:
+        """A method that frameworks call once: what it leaves in its object is asked for by attribute."""
+        if not function.owner or function.name.startswith("__"):
+            return False
+        row = frameworks().get("entry", function.name)
+        return row is not None and row.startswith("once")
+
+    def generalised(self, callee: d.Function) -> d.Function:
+        """A method that uses nothing which its object's class overrides is evaluated once for all subclasses."""
+        receiver = callee.receiver
+        if type(receiver) is not d.Instance or not callee.ir.owner:
+            return callee
+        owner = self.program.owner(callee.ir)
+        if owner is None or owner is receiver.ir:
+            return callee
+        if callee.ir.name != "__init__":
+            own = self.program.defined_before(receiver.ir, owner)
+            if not own.isdisjoint(self.program.reached_names(owner, callee.ir.name)):
+                return callee
+        return d.function(callee.ir, d.instance(owner), callee.captured, callee.bound, callee.bound_keywords)

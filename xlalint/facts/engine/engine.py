@@ -1,0 +1,443 @@
+"""The queries: what a function returns from what it is given, what an attribute holds, what a global is.
+
+Every query is a pure function of the program. Its depth is bounded by budgets that are part of the question; an
+answer that never met a bound holds for every budget that covers what it needed. So no answer depends on what was
+asked before, and files may be analysed in any order and in any number of processes.
+"""
+
+from __future__ import annotations
+
+import time
+
+from xlalint.facts.detectors.graph_breaks import note_decorated
+from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.display import show
+from xlalint.facts.domain.known_names import UNEVALUATED_DECORATORS
+from xlalint.facts.engine.annotations import annotated
+from xlalint.facts.engine.attributes import CALL_DEPTH_FOR_ATTRIBUTES, ONLY_CONSTANTS, Attributes
+from xlalint.facts.engine.binding import bind_call, bind_signature, is_loader_name
+from xlalint.facts.external import Follower
+from xlalint.facts.failures import Failure
+from xlalint.facts.guards.optional_arguments import is_given_no_data, optional_given
+from xlalint.facts.heat.entry_points import inherited_entries
+from xlalint.facts.interpreter.assignment import assign
+from xlalint.facts.interpreter.calls import call
+from xlalint.facts.interpreter.expressions import EXPRESSIONS
+from xlalint.facts.interpreter.names import symbol_value
+from xlalint.facts.interpreter.statements import execute
+from xlalint.facts.libraries.installed.followed_calls import INSTALLED
+from xlalint.facts.libraries.roles import role_attribute
+from xlalint.facts.operations.placement import made_on_host, tells_no_device
+from xlalint.facts.options import Assumptions
+from xlalint.facts.records import ROOT, Record, Sign, function_key
+from xlalint.facts.state.environment import CLEAN, Environment, join_environments
+from xlalint.facts.state.frame import Frame, Reveal
+from xlalint.facts.state.memo import Answer, Depth, Memo, answer_of
+from xlalint.knowledge.ops import OpTable, load_ops
+from xlalint.program import ir
+from xlalint.program.link import GlobalName, Program
+from xlalint.program.traversal import decorator_names
+
+CALL_DEPTH = 3
+SHORT = 6
+"""Statements of a function that is still evaluated at the end of the budget of calls. Longer ones were a tenth of the
+time and told nothing that the truth could confirm, but for the layers of a model."""
+ATTRIBUTE_DEPTH = 2
+MOST_WORK = 400_000
+"""Statements, evaluated as often as it takes, that the analysis of one file may cost: some five seconds. Of torch,
+torchvision, torchmetrics and transformers the largest file costs a twentieth of it."""
+MOST_SECONDS = 20.0
+"""The same in time, for what statements alone don't tell: the largest of those files takes half a second."""
+COST_BOUND = 6000
+"""Evaluations that one query may cause before its further calls are answered by annotations."""
+
+
+class Engine(Attributes):
+    expressions = EXPRESSIONS
+    execute = staticmethod(execute)
+    assign = staticmethod(assign)
+    apply = staticmethod(call)
+    role_attribute = staticmethod(role_attribute)
+    show = staticmethod(show)
+
+    def __init__(self, program: Program, assumptions: Assumptions) -> None:
+        super().__init__(program)
+        self.assumptions = assumptions
+        self.records: dict[ir.FunctionIR, Record] = {}
+        self.watched: Frame | None = None
+        self.reveal: Reveal | None = None
+        self.cost_bound = COST_BOUND
+        self.work = 0
+        """Statements that were evaluated for the file at hand."""
+        self.deadline = time.monotonic() + MOST_SECONDS
+        self.keeps_fields = False
+        """Whether modules are known by how they were made, and not by their classes alone."""
+        self.promised: dict[ir.Parameter, d.Value] = {}
+        """What signatures tell of parameters."""
+        self.failures: dict[Failure, None] = {}
+        """Calls into packages of which nothing could be found out."""
+        self._definitions: dict[tuple[str, bool], Environment] = {}
+        self._answers = Memo()
+        self._attributes: dict[tuple[ir.ClassIR, str], list[tuple[int, d.Value | None, Answer]]] = {}
+        self._annotations: dict[tuple[int, str], d.Value | None] = {}
+        self._defaults: dict[ir.Expr, d.Value] = {}
+        self._ops = assumptions.ops or load_ops()
+
+    def ops_of(self, path: str) -> OpTable:
+        """What ops cost in a file."""
+        return self.assumptions.ops_by_file.get(path, self._ops)
+
+    def definitions_seen_by(self, function: ir.FunctionIR) -> Environment:
+        """What the top-level names of its file are known to mean, variables left out: filled as they are met."""
+        return self._definitions.setdefault((function.module, function.name == "<module>"), {})
+
+    @property
+    def torch_version(self) -> str:
+        """The version that the code is run with: the user's, else the one that ops were measured with."""
+        return self.assumptions.torch_version or self._ops.header.get("torch", "2")
+
+    def follower_of(self, path: str) -> Follower | None:
+        """Who follows a file's calls into installed packages."""
+        return self.assumptions.follower_by_file.get(path, self.assumptions.follower)
+
+    # Files and functions
+
+    def begin_file(self) -> None:
+        """What comes is done for another file, which may cost as much as the last."""
+        self.work = 0
+        self.deadline = time.monotonic() + MOST_SECONDS
+
+    @property
+    def is_spent(self) -> bool:
+        return self.work > MOST_WORK or time.monotonic() > self.deadline
+
+    def analyse(self, function: ir.FunctionIR) -> None:
+        """Evaluate a function for its own sake, and the functions that it defines and hands on."""
+        if function.name == "__init__":
+            self.root(function, CALL_DEPTH_FOR_ATTRIBUTES, ATTRIBUTE_DEPTH - 1)
+        else:
+            self.root(function, CALL_DEPTH, ATTRIBUTE_DEPTH)
+
+    def analyse_inherited(self, cls: ir.ClassIR) -> None:
+        """Evaluate the entries that a class inherits where they lead to its own methods: only there is seen what those
+        are given."""
+        bases = [base for base in self.program.mro(cls)[1:] if isinstance(base, ir.ClassIR)]
+        for name in sorted({name for base in bases for name in inherited_entries() & base.methods.keys()}):
+            function = self.program.method(cls, name)
+            owner = self.program.owner(function) if function is not None else None
+            if function is None or owner is None or owner is cls:
+                continue
+            if not cls.methods.keys().isdisjoint(self.program.reached_names(owner, name)):
+                self.root(function, CALL_DEPTH, ATTRIBUTE_DEPTH, of=cls)
+
+    def root(
+        self,
+        function: ir.FunctionIR,
+        calls: int,
+        attributes: int,
+        closure: d.Function | None = None,
+        seed: tuple[str, d.Value] | None = None,
+        of: ir.ClassIR | None = None,
+    ) -> Answer:
+        """The function in the context that its signature and its place suggest.
+
+        ``seed`` is what an attribute of ``self`` holds when the function starts, ``of`` the class of ``self`` where it
+        is not the method's own.
+        """
+        key = (function, "root", closure, seed, of)
+        answer = self._answers.get(key, calls, attributes)
+        if answer is not None:
+            return answer
+        environment, receiver = bind_signature(self, function, closure, of)
+        if seed is not None:
+            environment[f"self.{seed[0]}"] = seed[1]
+        no_grad = is_without_grad(function) or self.tells_own_gradient(function)
+        without_data = is_given_no_data(function, environment, receiver)
+        same_call = (function, receiver, (), no_grad, tuple(environment.values()))
+        is_plain = closure is None and seed is None
+        answer = self._answers.get(same_call, calls, attributes) if is_plain else None
+        if answer is None or answer.heeds_signature:
+            answer = self.run(function, environment, receiver, Depth(calls, attributes), no_grad, by_signature=True)
+            if is_plain and not answer.heeds_signature:
+                self._answers.put(same_call, calls, attributes, answer)
+        if without_data:
+            self.records[function].signs[Sign("given-no-data", ROOT, 0)] = None
+        self._answers.put(key, calls, attributes, answer)
+        return answer
+
+    def invoke(
+        self,
+        frame: Frame,
+        callee: d.Function,
+        arguments: list[d.Value],
+        keywords: dict[str, d.Value],
+        at: int,
+    ) -> d.Value:
+        """What a call of a program's function returns; its writes to ``self`` are the caller's to apply."""
+        return self.call(frame, callee, arguments, keywords, at).value
+
+    def call(
+        self,
+        frame: Frame,
+        callee: d.Function,
+        arguments: list[d.Value],
+        keywords: dict[str, d.Value],
+        at: int,
+    ) -> Answer:
+        function = callee.ir
+        at = at or frame.statement
+        depth = frame.depth
+        decorators = decorator_names(function)
+        if not decorators.isdisjoint(UNEVALUATED_DECORATORS) or self.is_set_up(function):
+            frame.edge(function_key(function), at)
+            return answer_of(self.returned(function))
+        if depth.calls <= (0 if is_close(function) else 1) or frame.cost > self.cost_bound:
+            frame.edge(function_key(function), at)
+            depth.cut_calls()
+            return answer_of(self.promised_of(callee, arguments, keywords))
+        if callee.receiver is not None:
+            callee = self.generalised(callee)
+        environment, receiver = bind_call(self, frame, callee, arguments, keywords)
+        frame.edge(function_key(function), at, optional_given(function, environment))
+        if CLEAN in frame.env:
+            environment[CLEAN] = d.TRUE
+        no_grad = frame.no_grad or not decorators.isdisjoint(NO_GRAD_DECORATORS) or self.tells_own_gradient(function)
+        key = (function, receiver, callee.captured, no_grad, tuple(environment.values()))
+        calls, attributes = depth.calls - 1, depth.attributes
+        answer = self._answers.get(key, calls, attributes)
+        if answer is None:
+            answer = self.run(function, environment, receiver, Depth(calls, attributes), no_grad)
+            self._answers.put(key, calls, attributes, answer)
+        depth.used(answer, answer.calls + 1, answer.attributes)
+        frame.cost += answer.cost
+        return answer
+
+    def run(
+        self,
+        function: ir.FunctionIR,
+        environment: Environment,
+        receiver: d.Value | None,
+        depth: Depth,
+        no_grad: bool,
+        by_signature: bool = False,
+    ) -> Answer:
+        frame = Frame(self, function, environment, receiver, depth, no_grad)
+        frame.by_signature = by_signature
+        if function.decorators:
+            note_decorated(frame, function)
+        execute(frame, function.body)
+        self.hand_on(frame)
+        merged = self.records.get(function)
+        if merged is None:
+            merged = self.records[function] = Record()
+        merged.merge(frame.record)
+        value = d.without_gradient(self.value_of(frame)) if no_grad else self.value_of(frame)
+        if function.returns is not None and (value is d.UNKNOWN or is_guessed(value)):
+            value = self.told_by_annotation(function, value)
+        final = (frame.final if frame.environment is None else frame.environment) or {}
+        names = NO_NAMES
+        if frame.known_globals is not None:
+            names = {**frame.known_globals, **{k: v for k, v in final.items() if v is not d.UNKNOWN}}
+        return Answer(
+            value,
+            left_in_object(frame) or NO_NAMES,
+            names,
+            CLEAN in final,
+            depth.needed_calls,
+            depth.needed_attributes,
+            depth.whole_calls,
+            depth.whole_attributes,
+            frame.cost,
+            frame.heeds_signature,
+        )
+
+    def value_of(self, frame: Frame) -> d.Value:
+        value = frame.result
+        if frame.yielded is not None or frame.function.is_generator:
+            return d.sequence("list", None, frame.yielded)
+        if frame.environment is not None:
+            value = d.join_maybe(value, d.NONE)
+        return d.UNKNOWN if value is None else value
+
+    def hand_on(self, frame: Frame) -> None:
+        """A nested function that is never called here is handed to someone: evaluate it by its signature."""
+        called = {edge.callee for edge in frame.record.calls}
+        for closure in frame.closures:
+            if function_key(closure.ir) in called or frame.depth.calls <= 0:
+                continue
+            closure = with_later_names(closure, frame.final if frame.environment is None else frame.environment)
+            answer = self.root(closure.ir, frame.depth.calls - 1, frame.depth.attributes, closure)
+            frame.depth.used(answer, answer.calls + 1, answer.attributes)
+
+    def told_by_annotation(self, function: ir.FunctionIR, value: d.Value) -> d.Value:
+        """What is unknown is what the annotation says; what is only guessed to be a tensor is a number if that says
+        so."""
+        returned = self.returned(function)
+        return returned if value is d.UNKNOWN or holds_numbers(returned) else value
+
+    def returned(self, function: ir.FunctionIR) -> d.Value:
+        """What the annotation says that a function returns, where nothing else tells: it is likely, and no more."""
+        return d.at_most(self.annotated(function.returns, function.module) or d.UNKNOWN, 1)
+
+    def promised_of(self, callee: d.Function, arguments: list[d.Value], keywords: dict[str, d.Value]) -> d.Value:
+        """The same of a call: what is made of words, numbers and tensors of the host alone is made there."""
+        value = self.returned(callee.ir)
+        given = [*callee.bound, *arguments, *keywords.values()]
+        if callee.receiver is None and given and all(map(tells_no_device, given)):
+            return made_on_host(value)
+        return value
+
+    def annotated(self, node: ir.Expr | None, path: str) -> d.Value | None:
+        if node is None:
+            return None
+        key = (id(node), path)
+        if key not in self._annotations:
+            self._annotations[key] = annotated(self, node, path)
+        return self._annotations[key]
+
+    def default(self, node: ir.Expr, function: ir.FunctionIR) -> d.Value:
+        """The value of a parameter's default, evaluated at the top level of its file.
+
+        Asked without a budget, so it may lead to nothing that could ask for it again: no calls, no class values,
+        and of the globals only those that one expression gives.
+        """
+        known = self._defaults.get(node)
+        if known is None:
+            frame = Frame(self, function, {}, None, Depth(0, ONLY_CONSTANTS))
+            frame.quiet = 1
+            known = self._defaults[node] = frame.evaluate(node)
+        return known
+
+    # Attributes, globals
+
+    def global_value(self, frame: Frame, symbol: GlobalName) -> d.Value:
+        """A top-level variable: its one expression where there is one, else what the module leaves there."""
+        module, name = symbol.module, symbol.name
+        expressions = module.globals.get(name, ())
+        depth = frame.depth
+        if depth.attributes == ONLY_CONSTANTS and len(expressions) == 1 and name not in module.reassigned:
+            return Frame(self, module.body, {}, None, Depth(0, ONLY_CONSTANTS - 1)).evaluate(expressions[0])
+        if depth.attributes <= 0:
+            depth.cut_attributes()
+            return d.UNKNOWN
+        if len(expressions) == 1 and name not in module.reassigned and not module.is_script:
+            answer = self.global_expression(module, expressions[0], depth.attributes - 1)
+            value = answer.value
+        else:
+            answer = self.root(module.body, CALL_DEPTH_FOR_ATTRIBUTES, depth.attributes - 1)
+            value = answer.final.get(name, d.UNKNOWN)
+        depth.used(answer, 0, answer.attributes + 1)
+        if not module.is_script and type(value) is d.Tensor:
+            return value.but(device=d.HOST)
+        return value
+
+    def global_expression(self, module: ir.ModuleIR, node: ir.Expr, attributes: int) -> Answer:
+        key = (node, "global")
+        answer = self._answers.get(key, CALL_DEPTH_FOR_ATTRIBUTES, attributes)
+        if answer is None:
+            frame = Frame(self, module.body, {}, None, Depth(CALL_DEPTH_FOR_ATTRIBUTES, attributes))
+            frame.quiet = 1
+            value = frame.evaluate(node)
+            depth = frame.depth
+            answer = Answer(
+                value,
+                {},
+                {},
+                False,
+                depth.needed_calls,
+                depth.needed_attributes,
+                depth.whole_calls,
+                depth.whole_attributes,
+                frame.cost,
+            )
+            self._answers.put(key, CALL_DEPTH_FOR_ATTRIBUTES, attributes, answer)
+        return answer
+
+    def module_attribute(self, frame: Frame, path: str, dotted: str, name: str) -> d.Value:
+        symbol = self.program.resolve(path, name)
+        if symbol is None:
+            symbol = self.program.dotted(f"{dotted}.{name}", path)
+        return symbol_value(frame, symbol)
+
+    # Statements that need more than one room
+
+    def enter(self, frame: Frame, expression: ir.Expr) -> tuple[d.Value, str]:
+        """What a ``with`` item binds, and the pace of its body."""
+        value = frame.evaluate(expression)
+        if type(value) is d.Role:
+            if value.role == "context":
+                off = value.detail in ("no_grad", "inference_mode")
+                return d.UNKNOWN, "evaluation" if off else ""
+            if value.role == "boundary-context":
+                return d.UNKNOWN, f"boundary {value.detail}"
+            return value, ""
+        if type(value) in (d.Instance, d.Record):
+            return value, ""
+        return (value, "") if type(value) is d.Host else (d.UNKNOWN, "")
+
+    def iterated(self, frame: Frame, node: ir.For) -> d.Value:
+        """What a ``for`` iterates; a loader's name is taken for a loader where nothing else is known."""
+        value = frame.evaluate(node.iterable)
+        unknown = value is d.UNKNOWN or (type(value) is d.Role and value.role == INSTALLED)
+        if not unknown and type(value) not in (d.Bound, d.Namespace):
+            return value
+        expression = node.iterable
+        while type(expression) is ir.Call and expression.arguments:
+            expression = expression.arguments[0]
+        name = expression.name if type(expression) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
+        if name and is_loader_name(self, name):
+            return d.role("loader", d.role("batch", d.tensor(None, certainty=1)))
+        return value
+
+    # Objects
+
+    def instance_of(self, cls: ir.ClassIR) -> d.Value:
+        return d.instance(cls)
+
+
+NO_GRAD_DECORATORS = frozenset({"no_grad", "inference_mode"})
+NO_NAMES: Environment = {}
+"""Shared by all that leaves no names behind; nobody writes to it."""
+
+
+def is_guessed(value: d.Value) -> bool:
+    """Nothing is known of it, or of its parts, but that tensors were at hand."""
+    return is_guessed(value.element) if type(value) is d.Sequence else d.is_guess(value)
+
+
+def holds_numbers(value: d.Value) -> bool:
+    if type(value) is d.Sequence:
+        return all(map(holds_numbers, value.elements or (value.element,)))
+    return type(value) is d.Host and value.type in ("int", "float", "bool", "str")
+
+
+def left_in_object(frame: Frame) -> Environment:
+    """What a method leaves in its object. A tensor is where the method's end has it, and not where it was on the way;
+    what was of several kinds may be asked for in between."""
+    ends = join_environments(frame.final, frame.environment) if frame.writes else None
+    if ends is None:
+        return frame.writes
+    left = dict(frame.writes)
+    for name, value in frame.writes.items():
+        last = ends.get(f"self.{name}") if type(value) is d.Tensor and name not in frame.registered else None
+        if type(last) is d.Tensor:
+            left[name] = last
+    return left
+
+
+def is_close(function: ir.FunctionIR) -> bool:
+    """A helper, or a layer's ``forward``: what belongs to the caller however it is cut into functions."""
+    return len(function.body) <= SHORT or function.name == "forward"
+
+
+def with_later_names(closure: d.Function, final: Environment | None) -> d.Function:
+    """A closure that is handed on also sees the names that were bound after it was made."""
+    known = {name for name, _ in closure.captured}
+    later = tuple((n, final[n]) for n in closure.ir.free if n not in known and n in final) if final else ()
+    if not later:
+        return closure
+    return d.function(closure.ir, closure.receiver, closure.captured + later, closure.bound, closure.bound_keywords)
+
+
+def is_without_grad(function: ir.FunctionIR) -> bool:
+    return not decorator_names(function).isdisjoint(NO_GRAD_DECORATORS)

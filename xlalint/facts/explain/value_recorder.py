@@ -1,0 +1,68 @@
+"""The abstract values of all expressions of some files: what stands in for them is made from these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from xlalint.facts.domain import domain as d
+from xlalint.facts.driver.analysis import AssumptionsOf, workspace_of
+from xlalint.facts.driver.partition import Part
+from xlalint.facts.driver.workspace import absolute
+from xlalint.facts.events import Span
+from xlalint.facts.explain.probe import Watch
+from xlalint.facts.state.frame import Frame, span_of
+from xlalint.program import ir
+from xlalint.program.link import GlobalName, Program
+from xlalint.sources.source import Source
+
+
+class Sights(Watch):
+    """Collects the values of every line of some files."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        super().__init__(())
+        self.seen_in = frozenset(paths)
+        self.program: Program | None = None
+        self.seen: dict[tuple[str, int], list[d.Value]] = {}
+
+    def around(self, handler: Any) -> Any:
+        def watched(frame: Frame, node: Any) -> d.Value:
+            value: d.Value = handler(frame, node)
+            at = span_of(node)
+            if at and value is not d.UNKNOWN and frame.path in self.seen_in:
+                kept = self.seen.setdefault((frame.path, at), [])
+                if value not in kept:
+                    kept.append(value)
+            return value
+
+        return watched
+
+    def value(self, path: str, spans: Iterable[Span]) -> d.Value:
+        """What is known of an expression, at the first of its places where something is."""
+        for span in spans:
+            at = ir.pack(span.line, span.column, span.end_line, span.end_column)
+            kept = self.seen.get((absolute(path), at))
+            if kept:
+                return d.joins(kept)
+        return d.UNKNOWN
+
+    def resolve(self, path: str, name: str) -> tuple[str, str] | None:
+        """Which file of the run defines what a file knows as ``name``, and under which name."""
+        found = self.program.resolve(absolute(path), name) if self.program is not None else None
+        if isinstance(found, (ir.FunctionIR, ir.ClassIR)):
+            return found.module, found.name
+        return (found.module.path, found.name) if isinstance(found, GlobalName) else None
+
+
+def sights(sources: Iterable[Source], assumptions: AssumptionsOf) -> Sights:
+    """The values of ``sources``, evaluated together."""
+    workspace = workspace_of(sources, assumptions)
+    part = Part(workspace, workspace.sources)
+    index = part.lower()
+    engine = part.engine(index.called)
+    seen = Sights(workspace.sources)
+    seen.on(engine)
+    seen.program = engine.program
+    part.evaluate_with(engine, part.own)
+    return seen

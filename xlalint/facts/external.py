@@ -1,0 +1,55 @@
+"""What a call into an installed package does, as far as a caller sees it; who answers stands in a later stage."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import msgspec
+
+from xlalint.facts.domain import domain as d
+
+
+class Cost(msgspec.Struct, frozen=True, array_like=True):
+    """A place in a library that costs whenever the call is made."""
+
+    what: str
+    """What happens there, as a verb with its object: "reads the host"."""
+    place: str
+    """File and line, from the folder of the package: "accelerate/utils/operations.py:781"."""
+    certainty: int
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """``signs`` are the kinds of evidence of a step that the call leaves, each once; ``failure`` says in one line why
+    nothing was found out, where the analysis failed."""
+
+    value: d.Value
+    cost: Cost | None
+    signs: tuple[str, ...]
+    failure: str = ""
+
+
+class Called(msgspec.Struct, frozen=True):
+    """What a call is given."""
+
+    arguments: list[d.Value]
+    keywords: dict[str, d.Value]
+    no_grad: bool
+
+
+class Follower(Protocol):
+    """Follows calls out of the program into the sources of installed packages."""
+
+    def kind_of(self, name: str, importer: str) -> str:
+        """What a dotted name is, imported by a file: "function", "module" (a class of modules), "class", or empty."""
+
+    def made(self, name: str, called: Called) -> str:
+        """How an object of such a class was made, as a text to ask about it by."""
+
+    def of_call(self, name: str, importer: str, called: Called) -> Summary: ...
+
+    def of_method(self, made: str, method: str, importer: str, called: Called) -> Summary | None:
+        """None where the class has no such method."""
+
+    def close(self) -> None:
+        """Keep what was found out for other runs."""

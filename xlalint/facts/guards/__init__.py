@@ -1,0 +1,1 @@
+"""What a test implies for the names in it, and how often its arms run."""

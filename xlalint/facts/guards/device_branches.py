@@ -1,0 +1,57 @@
+"""The device of a program that was written for another one.
+
+``"cuda" if torch.cuda.is_available() else "cpu"`` takes the host where no GPU is found. Who lints such a program for
+XLA has put, or will put, the XLA device in its place: tensors that are moved there do not lie on the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+
+from xlalint.facts.state.frame import Frame
+from xlalint.program import ir
+
+STAND_IN = "torch_xla."
+"""``torch.cuda.FloatTensor if cuda else torch.FloatTensor`` is read as one of torch_xla's, which are none."""
+ACCELERATORS = ("cuda", "mps", "xpu", "npu", "hpu", "gpu", "xla")
+
+
+NOTHING = nullcontext()
+
+
+def in_place_of(frame: Frame, dead: ir.Expr | ir.Block) -> AbstractContextManager[None]:
+    """The arm that is taken because the ``dead`` one is not: what it names as the host may stand for the device."""
+    return NOTHING if frame.stands_for_device or not names_accelerator(dead) else standing_for_device(frame)
+
+
+@contextmanager
+def standing_for_device(frame: Frame) -> Iterator[None]:
+    frame.stands_for_device = True
+    try:
+        yield
+    finally:
+        frame.stands_for_device = False
+
+
+def names_accelerator(part: ir.Expr | ir.Block) -> bool:
+    """Whether an expression, or an assignment in a block, is an accelerator's device."""
+    if isinstance(part, tuple):
+        return any(type(s) is ir.Assign and names_accelerator(s.value) for s in part)
+    if type(part) is ir.Constant:
+        return isinstance(part.value, str) and part.value.startswith(ACCELERATORS)
+    if type(part) is ir.FString:
+        return False
+    if type(part) is ir.Conditional:
+        return names_accelerator(part.body) or names_accelerator(part.orelse)
+    if type(part) is ir.Call:
+        return any(map(names_accelerator, part.arguments)) or names_accelerator(part.function)
+    if type(part) is ir.Attribute:
+        return part.name in ("current_accelerator", "cuda") or names_accelerator(part.value)
+    return False
+
+
+def names_place_of_another(node: ir.Call) -> bool:
+    """``t.to(x.device)``."""
+    places = (*node.arguments, *(part for _, part in node.keywords))
+    return any(type(part) is ir.Attribute and part.name == "device" for part in places)

@@ -1,0 +1,175 @@
+"""Branches that settle what they ask for: ``if self.mask is None: self.mask = build(x)`` runs once, or now and then."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+
+from xlalint.facts.state.frame import Frame
+from xlalint.program import ir
+from xlalint.program.def_use import assignments_of
+from xlalint.program.traversal import path_of
+
+MISSING = (None, False)
+SHAPES = frozenset({"shape", "device", "dtype", "size", "len"})
+RESETTING = (
+    "__init__",
+    "reset",
+    "_reset",
+    "clear",
+    "_clear",
+    "init",
+    "_init",
+    "set_",
+    "load",
+    "_load",
+    "__setstate__",
+)
+"""Methods that may take back what was settled: they are called between the steps."""
+
+
+def settled_pace(frame: Frame, test: ir.Expr, outcome: bool, block: ir.Block) -> str:
+    """The region kind of ``block``, which stands behind this outcome of a test, where it runs only until it has run:
+    for an attribute now and then, for a name once each time that the loop around it runs. Empty elsewhere."""
+    for asked in questions(test, outcome):
+        if all(is_settled(frame, path, value, block) for path, value in asked):
+            return "amortised" if any(is_own(path) for path, _ in asked) else "leaving"
+    return ""
+
+
+@functools.lru_cache(maxsize=8192)
+def questions(test: ir.Expr, outcome: bool) -> tuple[tuple[tuple[str, bool], ...], ...]:
+    """Ways in which the test can have this outcome no more: each names what would have to be settled, and whether it
+    is so by being true."""
+    if type(test) is ir.Unary and test.operator == "not":
+        return questions(test.operand, not outcome)
+    if type(test) is ir.Boolean:
+        parts = [questions(value, outcome) for value in test.values]
+        if (test.operator == "and") == outcome:
+            return tuple(way for ways in parts for way in ways)
+        return (tuple(one for ways in parts for one in ways[0]),) if all(parts) else ()
+    asked = flag(test, outcome)
+    return () if asked is None else ((asked,),)
+
+
+def flag(test: ir.Expr, outcome: bool) -> tuple[str, bool] | None:
+    """``ready``, ``self.mask is None``, ``hasattr(self, "mask")``."""
+    if type(test) in (ir.Name, ir.Attribute):
+        return question(test, not outcome)
+    if type(test) is ir.Call and type(test.function) is ir.Name and test.function.name == "hasattr":
+        holder, name = (*test.arguments, None, None)[:2]
+        is_own = type(holder) is ir.Name and holder.name == "self" and type(name) is ir.Constant
+        return (f"self.{name.value}", True) if is_own and not outcome else None  # type: ignore[union-attr]
+    if type(test) is not ir.Compare or len(test.operators) != 1:
+        return None
+    if type(test.rights[0]) is not ir.Constant:
+        return outgrown(test) if outcome else None
+    operator, value = test.operators[0], test.rights[0].value
+    if operator not in ("is", "eq", "is-not", "ne") or not (value is None or type(value) is bool):
+        return None
+    is_that = (operator in ("is", "eq")) == outcome
+    return question(test.left, bool(value) != is_that) if value is not None or is_that else None
+
+
+def outgrown(test: ir.Compare) -> tuple[str, bool] | None:
+    """``length > self.longest``, ``self.mask.device != x.device``, ``self.size != x.shape``: what was made for other
+    sizes is made anew."""
+    operator = test.operators[0]
+    for held, given in ((test.left, test.rights[0]), (test.rights[0], test.left)):
+        path = path_of(root_of(held))
+        grows = operator in ("gt", "lt", "ge", "le") and type(given) is ir.Name
+        if path is not None and is_own(path) and (grows or (operator in ("ne", "gt", "lt") and is_of_shape(given))):
+            return path, True
+    return None
+
+
+def root_of(node: ir.Expr) -> ir.Expr:
+    """``self.mask`` in ``self.mask.shape[-1]`` and in ``self.mask.size(0)``."""
+    while path_of(node) is None:
+        if type(node) is ir.Call:
+            node = node.function
+        elif type(node) in (ir.Attribute, ir.Subscript):
+            node = node.value  # type: ignore[union-attr,assignment]
+        else:
+            break
+    return node
+
+
+def is_of_shape(node: ir.Expr) -> bool:
+    if type(node) is ir.Subscript:
+        node = node.value
+    if type(node) is ir.Call:
+        node = node.function
+    return type(node) in (ir.Attribute, ir.Name) and node.name in SHAPES  # type: ignore[union-attr]
+
+
+def question(node: ir.Expr, settled_by: bool) -> tuple[str, bool] | None:
+    path = path_of(node)
+    return None if path is None else (path, settled_by)
+
+
+def is_own(path: str) -> bool:
+    return path.startswith("self.")
+
+
+def is_settled(frame: Frame, path: str, value: bool, block: ir.Block) -> bool:
+    if not any(binds(frame, statement, path, value) for statement in block):
+        return False
+    if is_own(path):
+        return path not in frame.origins and not taken_back(frame, path.removeprefix("self."))
+    loop = frame.loop_key()
+    return loop is not None and not bound_elsewhere(frame, path, block, loop[2])
+
+
+def binds(frame: Frame, statement: ir.Stmt, path: str, value: bool) -> bool:
+    """Whether a statement gives something a value that is true, or false; a call of a method may, too."""
+    if type(statement) is ir.Assign and any(path_of(target) == path for target in statement.targets):
+        given = statement.value
+        return bool(given.value) == value if type(given) is ir.Constant else value
+    call = getattr(statement, "value", None)
+    if type(call) is not ir.Call or not is_own(path) or not value:
+        return False
+    name = path.removeprefix("self.")
+    first = call.arguments[0] if call.arguments else None
+    function = call.function
+    if type(function) is not ir.Attribute or type(function.value) is not ir.Name or function.value.name != "self":
+        return False
+    if function.name == "register_buffer":
+        return type(first) is ir.Constant and first.value == name
+    return any(function.name in cls.assigned_in.get(name, ()) for cls in classes(frame))
+
+
+def classes(frame: Frame) -> Iterator[ir.ClassIR]:
+    program = frame.engine.program
+    owner = program.owner(frame.function)
+    if owner is not None:
+        yield from (base for base in program.mro(owner) if isinstance(base, ir.ClassIR))
+
+
+def taken_back(frame: Frame, name: str) -> bool:
+    """Whether another method, which isn't there to set things up, always sets the attribute to None or False."""
+    for cls in classes(frame):
+        for method in cls.assigned_in.get(name, ()):
+            function = cls.methods.get(method)
+            if function is None or function is frame.function or method.startswith(RESETTING):
+                continue
+            if any(is_reset(statement, f"self.{name}") for statement in function.body):
+                return True
+    return False
+
+
+def is_reset(statement: ir.Stmt, path: str) -> bool:
+    if type(statement) is not ir.Assign or type(statement.value) is not ir.Constant:
+        return False
+    return statement.value.value in MISSING and any(path_of(target) == path for target in statement.targets)
+
+
+def bound_elsewhere(frame: Frame, name: str, block: ir.Block, first: int) -> bool:
+    """Whether the loop that begins in line ``first`` binds a name outside of the block, too."""
+    start, end = ir.unpack(block[0].at)[0], ir.unpack(block[-1].at)[2]
+    lines = (
+        ir.unpack(assignment.at)[0]
+        for assignment in assignments_of(frame.function).values()
+        if any(path_of(target) == name for target in assignment.targets)
+    )
+    return any(line > first and not start <= line <= end for line in lines)

@@ -1,0 +1,51 @@
+"""What a function is given: the data of a step, or only models and settings; which of what it need not be given."""
+
+from __future__ import annotations
+
+import functools
+
+from xlalint.facts.domain import domain as d
+from xlalint.facts.state.environment import Environment
+from xlalint.facts.state.frame import Frame
+from xlalint.program import ir
+from xlalint.program.traversal import none_tested
+
+
+def is_given_no_data(function: ir.FunctionIR, environment: Environment, receiver: d.Value | None) -> bool:
+    """Whether all that the function is given are models, settings and functions."""
+    given = function.parameters[0 if receiver is None else 1 :]
+    return all(holds_none(environment[parameter.name]) for parameter in given)
+
+
+def holds_none(value: d.Value) -> bool:
+    kind = type(value)
+    if kind is d.Union:
+        return all(map(holds_none, value.alternatives))  # type: ignore[attr-defined]
+    if kind is d.Sequence:
+        return holds_none(value.element) and all(map(holds_none, value.elements or ()))  # type: ignore[attr-defined]
+    if kind is d.Host:
+        return value is not d.NUMPY
+    return kind in (d.Module, d.Function, d.Class)
+
+
+@functools.cache
+def optional_parameters(function: ir.FunctionIR) -> tuple[tuple[str, int], ...]:
+    """The parameters that are ``None`` unless they are given, each with its position."""
+    return tuple(
+        (parameter.name, position)
+        for position, parameter in enumerate(function.parameters)
+        if type(parameter.default) is ir.Constant and parameter.default.value is None
+    )
+
+
+def optional_given(function: ir.FunctionIR, environment: Environment) -> tuple[int, ...]:
+    """The positions of the optional parameters that a call gives, or may give."""
+    return tuple([position for name, position in optional_parameters(function) if environment[name] is not d.NONE])
+
+
+def found_given(frame: Frame, test: ir.Expr, outcome: bool) -> int | None:
+    """The position of the optional parameter that a test with this outcome finds given by the call."""
+    asked = none_tested(test)
+    if asked is None or asked[1] == outcome or frame.by_signature or asked[0] in frame.origins:
+        return None
+    return next((position for name, position in optional_parameters(frame.function) if name == asked[0]), None)

@@ -1,0 +1,162 @@
+"""Step boundaries: loops that have none, and boundaries that stand inside a step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from xlalint.facts.events import Effect, Place
+from xlalint.facts.heat.propagation import HeatMap
+from xlalint.facts.records import RawEvent, RegionKey
+from xlalint.facts.regions import FunctionFacts, loop_of, within
+
+
+def of_loops(function: FunctionFacts, heat: HeatMap) -> Iterator[RawEvent]:
+    """What is told of whole loops, once it is known which are step loops."""
+    yield from loops_without_boundary(function, heat)
+    yield from loops_over_plain_loaders(function, heat)
+    yield from partial_traces(function, heat)
+
+
+def loops_without_boundary(function: FunctionFacts, heat: HeatMap) -> Iterator[RawEvent]:
+    """The headers of step loops that record operations and never run them."""
+    for loop, kind in sorted(heat.loops.get(function.key, {}).items()):
+        if kind != "step" or nested_in_step(function, loop, heat):
+            continue
+        signs = heat.all_signs(function, loop)
+        if "boundary" in signs or "framework" in signs or "boundary-loader" in signs:
+            continue
+        if (
+            "plain-loader" not in signs
+            and function.regions[loop].over in ("loader", "")
+            and may_be_on_device(function, heat)
+        ):
+            continue
+        # Without an optimizer the parameters may be changed one by one.
+        trains = "optimizer-step" in signs or signs >= {"backward", "manual-step"}
+        # What is moved to the device in each round was read before it, and nothing grows.
+        decodes = loop[0] == "while" and "model-call" in signs and not signs & {"loader", "moved"}
+        # Who calls ``xm.optimizer_step`` knows of XLA: a loader that can't be seen may set the boundary.
+        unset = "step-without-barrier" in signs and function.regions[loop].over == "counter"
+        if trains and (unset or not signs.isdisjoint({"plain-loader", "moved", "plain-step", "manual-step"})):
+            yield boundary_event(function, loop, "training")
+        elif decodes and not trains:
+            yield boundary_event(function, loop, "decoding")
+
+
+def loops_over_plain_loaders(function: FunctionFacts, heat: HeatMap) -> Iterator[RawEvent]:
+    """The headers of step loops whose batches are moved to the device one by one, by the loop itself."""
+    for loop, kind in sorted(heat.loops.get(function.key, {}).items()):
+        if kind != "step" or function.regions[loop].over != "loader" or may_be_on_device(function, heat):
+            continue
+        signs = heat.all_signs(function, loop)
+        if {"plain-loader", "batch-moved"} <= signs and signs.isdisjoint({"framework", "boundary-loader"}):
+            event = boundary_event(function, loop, "loop")
+            yield msgspec.structs.replace(event, effect=Effect.PLAIN_LOADER)
+
+
+def may_be_on_device(function: FunctionFacts, heat: HeatMap) -> bool:
+    """A loader that nobody knows, in a file that makes device loaders, may be one of them."""
+    return function.key[0] in heat.with_device_loader
+
+
+def nested_in_step(function: FunctionFacts, loop: RegionKey, heat: HeatMap) -> bool:
+    region = function.regions[loop].parent
+    outer = loop_of(function, region)
+    while outer is not None:
+        if heat.loops.get(function.key, {}).get(outer) == "step":
+            return True
+        outer = loop_of(function, function.regions[outer].parent)
+    return heat.base[function.key].loop is not None
+
+
+def boundary_event(function: FunctionFacts, loop: RegionKey, subject: str) -> RawEvent:
+    region = function.regions[loop]
+    return RawEvent(
+        Effect.NO_BOUNDARY,
+        subject,
+        loop[1],
+        loop[1],
+        region.text,
+        "",
+        2 if subject == "training" else 1,
+        loop,
+        (),
+        Place.UNKNOWN,
+        "",
+        "",
+        False,
+        0,
+        None,
+    )
+
+
+def placed_boundary(event: RawEvent, function: FunctionFacts, heat: HeatMap) -> RawEvent:
+    """The boundary with a subject that says in which way it is misplaced; empty where it is not."""
+    return msgspec.structs.replace(event, subject=misplacement(event, function, heat))
+
+
+def misplacement(event: RawEvent, function: FunctionFacts, heat: HeatMap) -> str:
+    if function.is_module and function.name == "forward":
+        return "per-layer"
+    if inside_context(function, event.region):
+        return "nested"
+    loop = loop_of(function, event.region)
+    if loop is None or heat.loops.get(function.key, {}).get(loop) != "step":
+        return ""
+    signs = [s for s in function.signs if within(function, s.region, loop)]
+    steps = [s.at for s in signs if s.kind == "optimizer-step"]
+    backwards = [s.at for s in signs if s.kind == "backward"]
+    calls = [s.at for s in signs if s.kind in ("model-call", "layer-call")]
+    if not any(at > event.at for at in steps):
+        return ""
+    others = [s.at for s in signs if s.kind == "boundary" and s.at > min(steps)]
+    if any(at < event.at for at in backwards) and others:
+        return "after-backward"
+    if any(at < event.at for at in calls) and any(at > event.at for at in backwards) and others:
+        return "after-forward"
+    return ""
+
+
+def inside_context(function: FunctionFacts, region: RegionKey) -> bool:
+    while region in function.regions:
+        if region[0].startswith("boundary "):
+            return True
+        region = function.regions[region].parent
+    return False
+
+
+def partial_traces(function: FunctionFacts, heat: HeatMap) -> Iterator[RawEvent]:
+    """``StepTrace`` around a part of a step: it syncs at its end."""
+    for key, region in sorted(function.regions.items()):
+        if key[0] != "boundary StepTrace":
+            continue
+        loop = loop_of(function, region.parent)
+        if loop is None:
+            continue
+        outside = [
+            s
+            for s in function.signs
+            if s.kind in ("backward", "optimizer-step", "model-call", "layer-call")
+            and within(function, s.region, loop)
+            and not within(function, s.region, key)
+        ]
+        if outside:
+            yield RawEvent(
+                Effect.TRACE_MISUSE,
+                "partial-step",
+                region.text or key[1],
+                key[1],
+                0,
+                "",
+                2,
+                region.parent,
+                (),
+                Place.UNKNOWN,
+                "",
+                "",
+                False,
+                0,
+                None,
+            )

@@ -1,0 +1,258 @@
+"""Which loops are step loops: by what happens in them, in themselves or by the calls that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from xlalint.facts.heat.entry_points import decodes, sets_up, tests_among
+from xlalint.facts.records import CallEdge, FunctionKey, RegionKey
+from xlalint.facts.regions import WITHIN_A_STEP, FunctionFacts, loop_of, nesting, within
+from xlalint.program.ir import encloses, unpack
+
+STRONG = frozenset({"optimizer-step", "boundary", "backward"})
+WEAK = frozenset({"model-call", "loader"})
+EVIDENCE = STRONG | WEAK
+PERFORMED = EVIDENCE | {"framework", "moved"}
+
+
+class Content(msgspec.Struct, frozen=True):
+    """What a loop holds: the signs of a step in its own body, the loops in it, what is called in it, and the generators
+    that may make what it iterates."""
+
+    signs: frozenset[str]
+    inner: list[RegionKey]
+    callees: frozenset[FunctionKey]
+    makers: list[FunctionKey]
+
+
+class StepLoops:
+    """The program's functions and calls, and the kind of each loop: "step", "epoch" or neither. ``files`` are those of
+    the whole program."""
+
+    def __init__(self, functions: Iterable[FunctionFacts], files: Iterable[str] = ()) -> None:
+        self.functions = {f.key: f for f in sorted(functions, key=lambda f: f.key)}
+        self.tests = tests_among(self.functions.values(), files)
+        self.performs: dict[FunctionKey, frozenset[str]] = {}
+        self.loops: dict[FunctionKey, dict[RegionKey, str]] = {}
+        self.contains: set[FunctionKey] = set()
+        self.callers: dict[FunctionKey, list[tuple[FunctionKey, CallEdge]]] = {}
+        self.calls: dict[FunctionKey, list[CallEdge]] = {}
+        """Each function's calls of others of the program, in the order of the text."""
+        self._everything: dict[tuple[FunctionKey, int], frozenset[str]] = {}
+        for function in self.functions.values():
+            known = [e for e in function.calls if e.callee in self.functions and e.callee != function.key]
+            known.sort(key=lambda e: (e.at, e.callee, e.region, e.undecided, e.given))
+            self.calls[function.key] = known
+            for edge in known:
+                self.callers.setdefault(edge.callee, []).append((function.key, edge))
+        self.stand_ins = self.find_stand_ins()
+        self.with_device_loader = frozenset(
+            f.key[0] for f in self.functions.values() if any(s.kind == "makes-device-loader" for s in f.signs)
+        )
+        """Files that make a device loader somewhere."""
+        self.find_performers()
+        self.classify_loops()
+        self.step_loops = {
+            (key[0], key[1], unpack(loop[1])[0])
+            for key, loops in self.loops.items()
+            for loop, kind in loops.items()
+            if kind == "step"
+        }
+
+    def find_stand_ins(self) -> dict[FunctionKey, list[FunctionKey]]:
+        """Methods that only calls of what they override lead to, by the overridden method."""
+        found: dict[FunctionKey, list[FunctionKey]] = {}
+        for key, function in self.functions.items():
+            if function.overrides and not self.is_called(key):
+                for base in function.overrides:
+                    found.setdefault(base, []).append(key)
+        return found
+
+    def leads_to(self, function: FunctionFacts) -> Iterator[tuple[CallEdge, bool]]:
+        """The calls of other functions of the program, and whether that is what stands in for what is called: the call
+        of a method may be one of what overrides it, but where that itself hands on to what it overrides."""
+        for edge in self.calls[function.key]:
+            yield edge, False
+            if edge.callee in self.stand_ins and self.functions[edge.callee].name != function.name:
+                for callee in self.stand_ins[edge.callee]:
+                    yield CallEdge(callee, edge.region, edge.at), True
+
+    def is_called(self, key: FunctionKey) -> bool:
+        return any(True for _ in self.callers_but_overriders(key))
+
+    def callers_but_overriders(self, key: FunctionKey) -> Iterator[FunctionKey]:
+        """What calls a method, but for what overrides it and hands on."""
+        name = self.functions[key].name if key in self.functions else ""
+        return (caller for caller, _ in self.callers.get(key, ()) if self.functions[caller].name != name)
+
+    def is_called_beside_steps(self, function: FunctionFacts) -> bool:
+        """Whether calls of what a method overrides stand in functions that have step loops, and nowhere else: what runs
+        in the steps is known there."""
+        callers = {caller for base in function.overrides for caller in self.callers_but_overriders(base)}
+        return bool(callers) and all("step" in self.loops.get(caller, {}).values() for caller in callers)
+
+    def find_performers(self) -> None:
+        """For each function, the signs of a step that a call of it gives, outside of its own loops."""
+        self.performs = {key: self.own_signs(f) for key, f in self.functions.items()}
+        pending = [key for key, signs in self.performs.items() if signs]
+        while pending:
+            key = pending.pop()
+            for caller, edge in self.callers.get(key, ()):
+                function = self.functions[caller]
+                if loop_of(function, edge.region) is not None:
+                    continue
+                grown = self.performs[caller] | self.performs[key]
+                if grown != self.performs[caller]:
+                    self.performs[caller] = grown
+                    pending.append(caller)
+
+    def own_signs(self, function: FunctionFacts) -> frozenset[str]:
+        return frozenset(
+            sign.kind for sign in function.signs if sign.kind in PERFORMED and loop_of(function, sign.region) is None
+        )
+
+    def performed_beside_loops(self, function: FunctionFacts) -> frozenset[str]:
+        """The signs of a step that a call of a function gives, but for those of calls that run whole trainings."""
+        found = set(self.own_signs(function))
+        for edge in function.calls:
+            if loop_of(function, edge.region) is None and not self.trains(edge.callee):
+                found |= self.performs.get(edge.callee, frozenset())
+        return frozenset(found)
+
+    def trains(self, key: FunctionKey) -> bool:
+        """Whether a call runs a loop of steps, and an optimizer in it."""
+        return key in self.contains and "optimizer-step" in self.everything(key, 3)
+
+    def evidence(self, function: FunctionFacts, loop: RegionKey) -> frozenset[str]:
+        """The signs of a step in a loop's own body, inner loops left out."""
+        found = {s.kind for s in function.signs if s.kind in EVIDENCE and loop_of(function, s.region) == loop}
+        for edge in function.calls:
+            if loop_of(function, edge.region) == loop and edge.callee in self.performs:
+                found |= self.performs[edge.callee] & EVIDENCE
+        if function.regions[loop].over == "loader":
+            found.add("loader")
+        return frozenset(found)
+
+    def all_signs(self, function: FunctionFacts, loop: RegionKey, depth: int = 3) -> frozenset[str]:
+        """The signs of everything that a loop does, inner loops and calls included."""
+        found = {s.kind for s in function.signs if within(function, s.region, loop)}
+        for edge in function.calls:
+            if within(function, edge.region, loop) or self.feeds(function, edge, loop):
+                found |= self.everything(edge.callee, depth)
+        return frozenset(found)
+
+    def feeds(self, function: FunctionFacts, edge: CallEdge, loop: RegionKey) -> bool:
+        """Whether a call makes what the loop iterates, by a generator that is a step loop itself."""
+        return self.may_feed(function, edge, loop) and "step" in self.loops.get(edge.callee, {}).values()
+
+    def may_feed(self, function: FunctionFacts, edge: CallEdge, loop: RegionKey) -> bool:
+        callee = self.functions.get(edge.callee)
+        if callee is None or not callee.is_generator:
+            return False
+        text = function.regions[loop].text
+        return edge.at == loop[1] or (edge.region == function.regions[loop].parent and encloses(text, edge.at))
+
+    def everything(self, key: FunctionKey, depth: int) -> frozenset[str]:
+        """The signs of a function and of what it calls, so many calls deep."""
+        known = self._everything.get((key, depth))
+        if known is None:
+            known = self._everything[key, depth] = self.signs_below(key, depth)
+        return known
+
+    def signs_below(self, key: FunctionKey, depth: int) -> frozenset[str]:
+        function = self.functions.get(key)
+        if function is None:
+            return frozenset()
+        found = {sign.kind for sign in function.signs}
+        if depth > 0:
+            for edge in function.calls:
+                if edge.callee != key:
+                    found |= self.everything(edge.callee, depth - 1)
+        return frozenset(found)
+
+    def classify_loops(self) -> None:
+        """Each loop is "step", "epoch" or "" (neither); an epoch loop holds a step loop, in itself or by a call."""
+        content = {key: found for key, function in self.functions.items() if (found := self.content_of(function))}
+        changed = True
+        rounds = 0
+        while changed and rounds < 12:
+            changed = False
+            rounds += 1
+            for key, loops in content.items():
+                kinds = self.loops_of(self.functions[key], loops)
+                if kinds != self.loops.get(key):
+                    self.loops[key] = kinds
+                    changed = True
+                if any(kinds.values()) and key not in self.contains:
+                    self.mark(key)
+                    changed = True
+
+    def content_of(self, function: FunctionFacts) -> dict[RegionKey, Content]:
+        """What each loop of a function holds, innermost loops first."""
+        loops = [key for key in function.regions if key[0] in ("loop", "while")]
+        loops.sort(key=lambda key: -nesting(function, key))
+        return {
+            outer: Content(
+                self.evidence(function, outer),
+                [loop for loop in loops if loop != outer and within(function, loop, outer)],
+                frozenset(e.callee for e in function.calls if within(function, e.region, outer)),
+                [e.callee for e in function.calls if self.may_feed(function, e, outer)],
+            )
+            for outer in loops
+        }
+
+    def mark(self, key: FunctionKey) -> None:
+        """A step or epoch loop runs in a call of this function, and so in a call of its callers."""
+        pending = [key]
+        while pending:
+            key = pending.pop()
+            if key not in self.contains:
+                self.contains.add(key)
+                pending.extend(caller for caller, _ in self.callers.get(key, ()))
+
+    def loops_of(self, function: FunctionFacts, content: dict[RegionKey, Content]) -> dict[RegionKey, str]:
+        kinds: dict[RegionKey, str] = {}
+        for loop, held in content.items():
+            holds = any(kinds.get(k) in ("step", "epoch") for k in held.inner)
+            holds = holds or not self.contains.isdisjoint(held.callees)
+            kinds[loop] = self.kind_of_loop(function, loop, holds, content)
+        return kinds
+
+    def kind_of_loop(
+        self, function: FunctionFacts, loop: RegionKey, holds: bool, content: dict[RegionKey, Content]
+    ) -> str:
+        held = content[loop]
+        own = held.signs
+        region = function.regions[loop]
+        if region.over in WITHIN_A_STEP:
+            return ""
+        if function.is_module and function.name == "forward":
+            # What trains in there, such as a codebook, does so in each layer: the step is around it.
+            return ""
+        if region.over == "settings":
+            # A program is run with one setting after the other, each as a whole.
+            return "epoch" if holds or own else ""
+        # A boundary beside a loop of steps ends an evaluation, or an epoch.
+        if "optimizer-step" in own or ("boundary" in own and not holds):
+            return "step"
+        if "backward" in own:
+            return "epoch" if any("optimizer-step" in content[k].signs for k in held.inner) else "step"
+        if "loader" in own and region.over == "loader":
+            return "step"
+        if loop[0] == "loop" and any("step" in self.loops.get(maker, {}).values() for maker in held.makers):
+            return "step"
+        if holds:
+            return "epoch"
+        counting = loop[0] == "while" or region.over in ("counter", "tensor", "data")
+        if counting and "model-call" in own and self.may_decode(function):
+            return "step"
+        return "step" if counting and "loader" in own else ""
+
+    def may_decode(self, function: FunctionFacts) -> bool:
+        """A layer loop in a model's ``forward`` is none, nor one over the cases of a test; a loop in ``generate`` or
+        outside of modules is."""
+        if sets_up(function) or function.key in self.tests:
+            return False
+        return not function.is_module or decodes(function)

@@ -1,0 +1,339 @@
+"""How often each place runs: a fixpoint over the whole program's calls and loops.
+
+Heat flows down the call graph, from the hottest caller. What makes a loop a step loop is what happens in it: an
+optimizer's step, a boundary, ``backward()``, a loader that is iterated, a model that is called under a counter.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from xlalint.facts.domain.known_names import TRAINED
+from xlalint.facts.events import Heat
+from xlalint.facts.heat.entry_points import (
+    PLAIN_ENTRIES,
+    SUMMING_UP,
+    collates,
+    decodes,
+    feeds,
+    is_apart,
+    looks_like_evaluation,
+    sets_up,
+)
+from xlalint.facts.heat.loop_kinds import STRONG, StepLoops
+from xlalint.facts.records import ROOT, CallEdge, FunctionKey, RegionKey
+from xlalint.facts.regions import FunctionFacts, loop_of, named_in, regions_around
+from xlalint.knowledge.tables import frameworks
+from xlalint.program.ir import unpack
+
+LEVELS = {"once": Heat.ONCE, "epoch": Heat.EPOCH, "amortised": Heat.AMORTISED, "step": Heat.STEP, "inner": Heat.INNER}
+
+
+class Pace(msgspec.Struct, frozen=True):
+    """How often a region runs, and why: ``loop`` is the step loop that makes it hot, ``via`` the call that does."""
+
+    heat: Heat
+    loop: tuple[FunctionKey, RegionKey] | None = None
+    evaluation: bool = False
+    assumed: bool = False
+    host: bool = False
+
+
+COLD = Pace(Heat.ONCE)
+
+
+class Giving(msgspec.Struct, frozen=True):
+    """The hottest call that gives a parameter; ``via`` is None as long as none is known to run."""
+
+    pace: Pace
+    via: tuple[FunctionKey, CallEdge] | None = None
+
+
+class HeatMap(StepLoops):
+    """The fixpoint. ``pace(function, region)`` answers; ``chain(function)`` tells the calls from the step loop."""
+
+    def __init__(self, functions: Iterable[FunctionFacts], files: Iterable[str] = ()) -> None:
+        super().__init__(functions, files)
+        self.base: dict[FunctionKey, Pace] = {}
+        self.via: dict[FunctionKey, tuple[FunctionKey, CallEdge]] = {}
+        self.asked = {key: asked for key, function in self.functions.items() if (asked := asked_parameters(function))}
+        self.giving = self.asked_and_given()
+        self.spread()
+        self.compiled = self.find_compiled()
+        self.restarting = {
+            (key[0], key[1], unpack(loop[1])[0])
+            for key, loops in self.loops.items()
+            for loop, kind in loops.items()
+            if kind == "step" and self.starts_again(self.functions[key], loop)
+        }
+
+    def starts_again(self, function: FunctionFacts, loop: RegionKey) -> bool:
+        """A ``range`` inside an outer loop: its numbers are the same each time."""
+        region = function.regions[loop]
+        if region.over != "counter":
+            return False
+        pace = self.of_region(function, region.parent)
+        return loop_of(function, region.parent) is not None or (pace.heat >= Heat.EPOCH and not pace.assumed)
+
+    def find_compiled(self) -> set[FunctionKey]:
+        """The functions that dynamo compiles, and those that they call."""
+        pending = [key for function in self.functions.values() for key in named_in(function.signs)]
+        found: set[FunctionKey] = set()
+        while pending:
+            function = self.functions.get(pending.pop())
+            if function is not None and function.key not in found and not function.turned_off:
+                found.add(function.key)
+                pending.extend(edge.callee for edge in function.calls)
+        return found
+
+    # Paces
+
+    def spread(self) -> None:
+        """Heat from callers to callees, until nothing changes."""
+        for key, function in self.functions.items():
+            self.base[key] = self.placed(function)
+        pending = sorted(self.functions)
+        while pending:
+            pending += self.hand_on(pending.pop())
+
+    def hand_on(self, key: FunctionKey) -> Iterator[FunctionKey]:
+        """A function's heat to what it calls; gives what became hotter."""
+        function = self.functions[key]
+        paces: dict[RegionKey, Pace] = {}
+        for edge, stands_in in self.leads_to(function):
+            given = paces.get(edge.region)
+            if given is None:
+                given = paces[edge.region] = self.of_region(function, edge.region)
+            if stands_in and given.assumed:
+                # One assumption is as good as another, and the method's own tells more.
+                continue
+            if edge.callee in self.asked and self.gives(key, edge, given):
+                yield edge.callee
+            mine = self.base[edge.callee]
+            if given is mine or not hotter(given, mine):
+                continue
+            callee = self.functions[edge.callee]
+            # A name that tells of setting up is overruled by a caller that is known to run in each step.
+            apart = self.is_fixed(callee) or (sets_up(callee) and given.assumed)
+            if apart and not called_in_sight(given, mine):
+                continue
+            self.base[edge.callee] = given
+            self.via[edge.callee] = (key, edge)
+            yield edge.callee
+
+    def asked_and_given(self) -> dict[tuple[FunctionKey, int], Giving]:
+        """For each parameter of which a function asks whether it was given, the hottest call that gives it: not yet
+        known. Who calls an entry of a framework is not in sight."""
+        return {
+            (key, position): Giving(COLD)
+            for key, asked in self.asked.items()
+            if not self.is_fixed(self.functions[key])
+            for position in asked
+            if any(edge.gives(position) for _, edge in self.callers.get(key, ()))
+        }
+
+    def gives(self, caller: FunctionKey, edge: CallEdge, pace: Pace) -> bool:
+        """Whether a call gives its callee a parameter more often than was known."""
+        grown = False
+        for position in self.asked[edge.callee]:
+            known = self.giving.get((edge.callee, position))
+            if edge.gives(position) and known is not None and (known.via is None or hotter(pace, known.pace)):
+                self.giving[edge.callee, position] = Giving(pace, (caller, edge))
+                grown = True
+        return grown
+
+    def given_at(self, function: FunctionFacts, region: RegionKey) -> Giving | None:
+        """The hottest call that leads to a region behind a test of whether a parameter was given; None where every
+        call of the function may."""
+        if function.key not in self.asked:
+            return None
+        found: Giving | None = None
+        for key in regions_around(function, region):
+            giving = self.giving.get((function.key, int(function.regions[key].over))) if key[0] == "given" else None
+            if giving is not None and (found is None or hotter(found.pace, giving.pace)):
+                found = giving
+        return found
+
+    def placed(self, function: FunctionFacts) -> Pace:
+        """The heat that a function's name and place suggest."""
+        row = self.row_of(function)
+        if row is not None:
+            words = row.split()
+            heat = LEVELS.get(words[0], Heat.STEP)
+            return Pace(heat, None, "evaluation" in words, False, "host" in words)
+        if function.name == "<module>":
+            return COLD
+        if function.key in self.tests or sets_up(function):
+            return COLD
+        if self.is_called_by_program(function.key) or self.is_called_beside_steps(function):
+            return COLD
+        if any(sign.kind == "makes-loader" for sign in function.signs):
+            # A loader outlives many steps.
+            return COLD
+        if feeds(function):
+            return Pace(Heat.STEP, assumed=True, host=True)
+        if function.owner and function.name in SUMMING_UP:
+            return Pace(Heat.EPOCH, assumed=True, evaluation=True)
+        if function.in_script or function.key in self.contains:
+            return Pace(Heat.STEP, assumed=True) if self.performed_beside_loops(function) & STRONG else COLD
+        if is_apart(function):
+            return COLD
+        return Pace(Heat.STEP, assumed=True, evaluation=looks_like_evaluation(function.name))
+
+    def is_called_by_program(self, key: FunctionKey) -> bool:
+        """By more than tests: what only they call is there for those who use the library."""
+        return any(caller not in self.tests for caller, _ in self.callers.get(key, ()))
+
+    def is_fixed(self, function: FunctionFacts) -> bool:
+        return self.row_of(function) is not None
+
+    def row_of(self, function: FunctionFacts) -> str | None:
+        if collates(function):
+            return "step host"
+        if function.name not in entry_names():
+            return None
+        if not function.owner and function.name not in PLAIN_ENTRIES:
+            return None
+        return entry_row(function.name, function.bases)
+
+    def pace(self, key: FunctionKey, region: RegionKey) -> Pace:
+        function = self.functions[key]
+        return self.of_region(function, region)
+
+    def of_region(self, function: FunctionFacts, region: RegionKey) -> Pace:
+        giving = self.given_at(function, region)
+        base = self.base.get(function.key, COLD)
+        if giving is not None and hotter(base, giving.pace):
+            base = giving.pace
+        return base if region == ROOT else self.of_inner(function, region, base)
+
+    def of_inner(self, function: FunctionFacts, region: RegionKey, base: Pace) -> Pace:
+        known = function.regions.get(region)
+        if known is None:
+            return base
+        outer = self.of_inner(function, known.parent, base)
+        kind = region[0]
+        if kind in ("loop", "while"):
+            return self.in_loop(function, region, outer)
+        if kind == "amortised":
+            return msgspec.structs.replace(outer, heat=Heat.AMORTISED) if outer.heat >= Heat.STEP else outer
+        if kind == "collate":
+            return Pace(Heat.STEP, None, outer.evaluation, outer.assumed, True)
+        if kind == "leaving":
+            loop = loop_of(function, known.parent)
+            return outer if loop is None else self.of_inner(function, function.regions[loop].parent, base)
+        if kind == "epoch":
+            return msgspec.structs.replace(outer, heat=max(outer.heat, Heat.EPOCH))
+        if kind in ("rare", "closure"):
+            return msgspec.structs.replace(outer, heat=Heat.ONCE if kind == "rare" else Heat.AMORTISED, assumed=False)
+        if kind == "evaluation" and (outer.loop is None or outer.evaluation):
+            # Under ``no_grad`` in the step of a training loop stands a part of the training.
+            return msgspec.structs.replace(outer, evaluation=True)
+        return outer
+
+    def in_loop(self, function: FunctionFacts, region: RegionKey, outer: Pace) -> Pace:
+        kind = self.loops.get(function.key, {}).get(region, "")
+        if kind == "step":
+            if outer.heat >= Heat.STEP and outer.loop is not None:
+                return msgspec.structs.replace(outer, heat=Heat.INNER)
+            signs = self.all_signs(function, region)
+            named = looks_like_evaluation(function.name) or (function.without_grad and not decodes(function))
+            passes = outer.evaluation or named or function.regions[region].over == "loader"
+            evaluation = passes and signs.isdisjoint(TRAINED)
+            return Pace(Heat.STEP, (function.key, region), evaluation, False, outer.host)
+        if kind == "epoch":
+            return msgspec.structs.replace(outer, heat=Heat.EPOCH) if outer.heat < Heat.EPOCH else outer
+        if outer.heat >= Heat.STEP:
+            return msgspec.structs.replace(outer, heat=Heat.INNER)
+        return outer
+
+    def assumed_of(self, key: FunctionKey, region: RegionKey) -> str:
+        """The function at the top of the calls that lead to this one, and of which its heat is assumed; empty where it
+        is this one."""
+        chain = self.chain(key, region)
+        return chain[0][0][1] if chain else ""
+
+    def signs_of(self, loop: tuple[FunctionKey, RegionKey]) -> frozenset[str]:
+        return self.all_signs(self.functions[loop[0]], loop[1])
+
+    def loops_around(self, key: FunctionKey, region: RegionKey) -> Iterator[tuple[FunctionKey, RegionKey]]:
+        """The loops of epochs and steps around a place, innermost first: its function's own, then the callers'."""
+        seen: set[FunctionKey] = set()
+        while key not in seen:
+            seen.add(key)
+            for around in regions_around(self.functions[key], region):
+                if self.loops.get(key, {}).get(around):
+                    yield key, around
+            via = self.reached_by(key, region)
+            if via is not None:
+                key, region = via[0], via[1].region
+
+    def reached_by(self, key: FunctionKey, region: RegionKey) -> tuple[FunctionKey, CallEdge] | None:
+        """The call that leads most often to a place, and what it stands in."""
+        giving = self.given_at(self.functions[key], region)
+        return giving.via if giving is not None and giving.via is not None else self.via.get(key)
+
+    def chain(self, key: FunctionKey, region: RegionKey) -> list[tuple[FunctionKey, CallEdge]]:
+        """The calls from the step loop down to a place, outermost first."""
+        found: list[tuple[FunctionKey, CallEdge]] = []
+        seen = {key}
+        while via := self.reached_by(key, region):
+            caller, edge = via
+            found.append((caller, edge))
+            if caller in seen:
+                break
+            seen.add(caller)
+            pace = self.pace(caller, edge.region)
+            if pace.loop is not None and pace.loop[0] == caller:
+                break
+            key, region = caller, edge.region
+        return found[::-1]
+
+
+def asked_parameters(function: FunctionFacts) -> frozenset[int]:
+    """The positions of the parameters of which a function asks whether they were given, and is told by some call."""
+    return frozenset(int(region.over) for region in function.regions.values() if region.key[0] == "given")
+
+
+@functools.cache
+def entry_names() -> frozenset[str]:
+    """The last names of all entries that frameworks call: few functions have one of them."""
+    return frozenset(name.rpartition(".")[2] for name in frameworks().names("entry"))
+
+
+@functools.cache
+def entry_row(name: str, bases: tuple[str, ...]) -> str | None:
+    """What is known of an entry of this name, in a class with these bases first; a dotted name tells frameworks apart
+    whose classes are called alike."""
+    table = frameworks()
+    for base in bases:
+        row = table.get("entry", f"{base}.{name}") or table.get("entry", f"{base.rpartition('.')[2]}.{name}")
+        if row is not None:
+            return row
+    return table.get("entry", name)
+
+
+def called_in_sight(given: Pace, mine: Pace) -> bool:
+    """A name that promises seldom runs is overruled by a call in a step loop that can be seen."""
+    return mine.heat < Heat.STEP and given.heat >= Heat.STEP and given.loop is not None
+
+
+def hotter(a: Pace, b: Pace) -> bool:
+    return rank(a) > rank(b)
+
+
+def rank(pace: Pace) -> tuple[object, ...]:
+    loop = pace.loop
+    return (
+        # A step loop in sight tells more than several times a step that is only assumed.
+        min(pace.heat, Heat.STEP),
+        not pace.evaluation,
+        not pace.assumed,
+        pace.heat,
+        loop is not None,
+        (loop[0], loop[1]) if loop is not None else (("", "", 0), ("", 0)),
+        not pace.host,
+    )

@@ -1,0 +1,1 @@
+"""The abstract interpreter: statements, expressions, names and calls."""

@@ -1,0 +1,347 @@
+"""Tests: what is read on the host to decide them, what is known of their outcome, and what they tell of names."""
+
+from __future__ import annotations
+
+from xlalint.facts.domain import domain as d
+from xlalint.facts.events import Effect
+from xlalint.facts.guards.narrowing import narrow
+from xlalint.facts.guards.optional_arguments import found_given
+from xlalint.facts.guards.rare_inputs import holds_seldom
+from xlalint.facts.guards.torch_version import COMPARISONS, compared_versions
+from xlalint.facts.operations.arithmetic import combined
+from xlalint.facts.state.frame import Frame, span_of
+from xlalint.knowledge.tables import guards
+from xlalint.program import ir
+from xlalint.program.traversal import asks_for_any
+
+__all__ = ["MOST_GUARDS", "evaluate_boolean", "evaluate_compare", "narrow", "test"]
+
+MOST_GUARDS = 100
+"""Conditions that an event is said to stand behind."""
+
+
+def test(frame: Frame, node: ir.Expr, effect: Effect, subject: str, form: str = "", at: int = 0) -> bool | None:
+    """Evaluate a test; True or False where its outcome is known."""
+    if type(node) is ir.Boolean:
+        return d.truth(boolean(frame, node, effect, subject))
+    if type(node) is ir.Unary and node.operator == "not":
+        outcome = test(frame, node.operand, effect, subject)
+        return None if outcome is None else not outcome
+    value = frame.evaluate(node)
+    if read_as_truth(value):
+        frame.emit(effect, getattr(node, "at", at), value, subject, tested_operand(node), form=form)
+    return d.truth(value)
+
+
+def read_as_truth(value: d.Value) -> bool:
+    known = d.tensor_of(value)
+    if known is None or not known.live or not may_have_truth(known):
+        return False
+    return d.surely_tensor(value) or is_flag(value)
+
+
+def may_have_truth(tensor: d.Tensor) -> bool:
+    """A tensor of several elements has no truth, Python raises: what is only taken for a tensor, such as an entry of
+    a batch, and may as well be a name or a list, is one of these where it is tested as it is."""
+    return tensor.certainty == 2 or tensor.dtype is not None or tensor.dims is not None
+
+
+def is_flag(value: d.Value) -> bool:
+    """``done = False`` before the loop, and ``done = (ids == eos).all()`` in it."""
+    return all(
+        part is d.NONE or part is d.FALSE or part is d.TRUE or (type(part) is d.Tensor and part.dtype == "bool")
+        for part in d.alternatives(value)
+    )
+
+
+def tested_operand(node: ir.Expr) -> ir.Expr:
+    if type(node) is ir.Compare:
+        return node.left
+    return node
+
+
+def stand_behind(frame: Frame, test: ir.Expr, outcome: bool) -> None:
+    """What comes runs only where a test, of which nothing is known, has this outcome. Who calls gives the guards and
+    the region back."""
+    if len(frame.guards) < MOST_GUARDS and not asks_for_any(test):
+        # There nearly always is something.
+        frame.guards = (*frame.guards, span_of(test))
+    if holds_seldom(frame.function, test, outcome):
+        frame.region = frame.inside("amortised", span_of(test)).key
+
+
+def stand_where_given(frame: Frame, test: ir.Expr, outcome: bool) -> None:
+    """What comes runs as often as the calls that give a parameter, where this outcome of a test finds it given."""
+    position = found_given(frame, test, outcome)
+    if position is not None:
+        frame.region = frame.inside("given", span_of(test), str(position)).key
+
+
+def evaluate_boolean(frame: Frame, node: ir.Boolean) -> d.Value:
+    return boolean(frame, node, None, "")
+
+
+def boolean(frame: Frame, node: ir.Boolean, effect: Effect | None, subject: str) -> d.Value:
+    """``and`` / ``or``. ``effect`` is what the last operand is read for, None where it is only a value."""
+    is_and = node.operator == "and"
+    before = frame.env
+    frame.environment = dict(before)
+    guards, region = frame.guards, frame.region
+    last = len(node.values) - 1
+    values: list[d.Value] = []
+    decided: bool | None = None
+    for i, operand in enumerate(node.values):
+        value = operand_value(frame, operand, effect if i == last else Effect.BOOLEAN_OPERATOR, subject, node)
+        outcome = d.truth(value)
+        if outcome is not None and outcome != is_and:
+            values.append(value)
+            decided = outcome
+            break
+        if outcome is None or i == last:
+            values.append(value)
+        if i < last:
+            narrow(frame, operand, is_and)
+            if outcome is None:
+                stand_behind(frame, operand, is_and)
+            else:
+                stand_where_given(frame, operand, is_and)
+    frame.guards, frame.region = guards, region
+    frame.environment = before
+    return boolean_result(values, is_and, decided)
+
+
+def operand_value(frame: Frame, operand: ir.Expr, effect: Effect | None, subject: str, node: ir.Boolean) -> d.Value:
+    """``subject`` is empty where the whole is only a value, and no test."""
+    if type(operand) is ir.Boolean:
+        return boolean(frame, operand, effect, subject)
+    if subject and type(operand) is ir.Unary and operand.operator == "not":
+        outcome = d.truth(operand_value(frame, operand.operand, effect, subject, node))
+        return d.BOOL if outcome is None else d.constant(not outcome)
+    value = frame.evaluate(operand)
+    if effect is not None and read_as_truth(value):
+        boolean_operand = effect is Effect.BOOLEAN_OPERATOR
+        frame.emit(
+            effect,
+            span_of(operand),
+            value,
+            node.operator if boolean_operand else subject,
+            tested_operand(operand),
+            form=operand_form(operand, value, subject, node) if boolean_operand else "",
+        )
+    return value
+
+
+def operand_form(operand: ir.Expr, value: d.Value, subject: str, node: ir.Boolean) -> str:
+    if len(node.values) == 2 and operand is node.values[0] and is_bool(value):
+        return "two-bool-tensors"
+    return "in-test" if subject else ""
+
+
+def is_bool(value: d.Value) -> bool:
+    known = d.tensor_of(value)
+    return known is not None and known.dtype == "bool"
+
+
+def boolean_result(values: list[d.Value], is_and: bool, decided: bool | None) -> d.Value:
+    if not values:
+        return d.TRUE if is_and else d.FALSE
+    if is_and:
+        if decided is False:
+            return d.FALSE if len(values) == 1 else values[-1]
+        return d.joins(values)
+    if decided is True and len(values) == 1:
+        return values[0]
+    # ``x or default``: what is taken from the left is not None.
+    kept = [d.without_none(v) if i < len(values) - 1 else v for i, v in enumerate(values) if v is not d.NONE]
+    return d.joins(kept or values)
+
+
+def evaluate_compare(frame: Frame, node: ir.Compare) -> d.Value:
+    left = frame.evaluate(node.left)
+    result: d.Value = d.BOOL
+    chained = len(node.operators) > 1
+    for operator, operand in zip(node.operators, node.rights, strict=False):
+        right = frame.evaluate(operand)
+        settled = None if chained else settled_on_xla(node.left, left, operator, right)
+        if settled is None and not chained:
+            settled = settled_by_kind(node.left, operator, operand)
+        result = compared(frame, node, operator, left, right) if settled is None else d.constant(settled)
+        if chained and read_as_truth(result):
+            frame.emit(Effect.BOOLEAN_OPERATOR, node.at, result, "chained comparison", node.left)
+        left = right
+    return result
+
+
+NEVER_EQUAL = frozenset({"str", "dtype", "device", "size", "object"})
+"""Types of values that no tensor is compared with element by element."""
+
+
+def settled_on_xla(node: ir.Expr, left: d.Value, operator: str, right: d.Value) -> bool | None:
+    """``device.type == "cuda"`` of a device that is not known to be another than XLA."""
+    if type(node) is not ir.Attribute or node.name != "type" or (type(left) is d.Host and left.known):
+        return None
+    holder = node.value
+    name = holder.name if type(holder) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
+    if "device" not in name or operator not in ("eq", "ne", "in", "not-in"):
+        return None
+    parts = right.elements if type(right) is d.Sequence else (right,)
+    table = guards().compares
+    outcomes = {
+        table.get(f"device.type={part.constant}") if type(part) is d.Host and part.known else None
+        for part in parts or (d.UNKNOWN,)
+    }
+    if None in outcomes:
+        return None
+    return (True in outcomes) == (operator in ("eq", "in"))
+
+
+def settled_by_kind(node: ir.Expr, operator: str, right: ir.Expr) -> bool | None:
+    """``state.distributed_type == DistributedType.XLA``: by how the kind is spelled, for it is a member of a class."""
+    if (
+        type(node) is not ir.Attribute
+        or node.name != "distributed_type"
+        or operator not in ("eq", "ne", "in", "not-in")
+    ):
+        return None
+    table = guards().compares
+    outcomes = {
+        table.get(f"distributed_type=accelerate.DistributedType.{part.name}") if type(part) is ir.Attribute else None
+        for part in (right.elements if type(right) is ir.Display else (right,))
+    }
+    if None in outcomes:
+        return None
+    return (True in outcomes) == (operator in ("eq", "in"))
+
+
+def compared(frame: Frame, node: ir.Compare, operator: str, a: d.Value, b: d.Value) -> d.Value:
+    if operator in ("is", "is-not"):
+        return identity(operator, a, b)
+    if operator in ("in", "not-in"):
+        return membership(frame, node, operator, a, b)
+    a, b = d.as_operand(a), d.as_operand(b)
+    ta, tb = d.tensor_of(a), d.tensor_of(b)
+    if ta is not None or tb is not None:
+        other = b if ta is not None else a
+        if other is d.NONE or type(other) is d.Sequence or (type(other) is d.Host and other.type in NEVER_EQUAL):
+            return d.BOOL
+        if ta is not None and tb is None and d.NONE in d.alternatives(other) and other is not b:
+            return d.BOOL
+        frame.pending()
+        result = combined(ta, tb, "bool")
+        sure = d.surely_tensor(a) if ta is not None and tb is None else d.surely_tensor(a) or d.surely_tensor(b)
+        if ta is None and tb is not None:
+            sure = d.surely_tensor(b)
+        return result if sure else d.union((result, d.BOOL))
+    if a is d.NUMPY or b is d.NUMPY:
+        return d.NUMPY
+    if type(a) is d.Host and type(b) is d.Host:
+        return compared_versions(operator, a, b) or compared_hosts(operator, a, b)
+    if type(a) is d.Sequence and type(b) is d.Sequence:
+        return compared_sequences(frame, node, operator, a, b)
+    return d.UNKNOWN if d.UNKNOWN in (a, b) else d.BOOL
+
+
+def identity(operator: str, a: d.Value, b: d.Value) -> d.Value:
+    if b in (d.TRUE, d.FALSE) and type(a) is d.Host and a.known and a.type in ("bool", "none"):
+        return d.constant((a is b) == (operator == "is"))
+    if b is not d.NONE:
+        return d.BOOL
+    is_none: bool | None = None
+    if a is d.NONE:
+        is_none = True
+    elif d.is_guess(a):
+        is_none = None
+    elif type(a) is d.Tensor:
+        is_none = None if a.optional else False
+    elif type(a) in (d.Sequence, d.Mapping, d.Module, d.Instance, d.Function, d.Record, d.Role, d.Class):
+        is_none = False
+    elif type(a) is d.Host:
+        is_none = False if a.known or a.type not in ("?", "object") else None
+    return d.BOOL if is_none is None else d.constant(is_none if operator == "is" else not is_none)
+
+
+def membership(frame: Frame, node: ir.Compare, operator: str, a: d.Value, b: d.Value) -> d.Value:
+    if type(a) is d.Host and a.type == "str" and type(b) is not d.Mapping:
+        found = among(a, b)
+        return d.BOOL if found is None else d.constant(found == (operator == "in"))
+    within = d.tensor_of(b)
+    if type(b) is d.Tensor:
+        if b.live:
+            frame.emit(Effect.COMPARED_ON_HOST, node.at, b, "in tensor", node.rights[0])
+    elif within is None and type(b) is d.Sequence:
+        if names_first(node) or b.kind == "set":
+            # A set looks for the same object by its hash.
+            return d.BOOL
+        sought, held = d.tensor_of(a), d.tensor_of(b.element)
+        if type(b.element) is d.Host and b.element.type == "str":
+            return d.BOOL
+        if sought is not None and sought.live and d.surely_tensor(a) and b.elements != ():
+            frame.emit(Effect.COMPARED_ON_HOST, node.at, a, "in list", node.left)
+        elif held is not None and held.live and type(a) in (d.Tensor, d.Host) and d.surely_tensor(b.element):
+            frame.emit(Effect.COMPARED_ON_HOST, node.at, b.element, "in list", node.rights[0])
+    if type(b) is d.Mapping and type(a) is d.Host and a.known and b.rest is None and b.items:
+        return d.constant((b.get(a.constant) is not None) == (operator == "in"))
+    return d.BOOL
+
+
+def names_first(node: ir.Compare) -> bool:
+    """``t in [t, u]``: Python looks for the same object first, and compares nothing."""
+    within = node.rights[0]
+    if type(within) is not ir.Display or not within.elements:
+        return False
+    sought, first = node.left, within.elements[0]
+    return type(sought) is ir.Name and type(first) is ir.Name and sought.name == first.name
+
+
+def among(a: d.Host, b: d.Value) -> bool | None:
+    """Whether a word is one of several, where all of them are known."""
+    if type(b) is not d.Sequence or b.elements is None or not a.known:
+        return None
+    words = [part.constant for part in b.elements if type(part) is d.Host and part.known]
+    return a.constant in words if len(words) == len(b.elements) else None
+
+
+def compared_hosts(operator: str, a: d.Host, b: d.Host) -> d.Value:
+    if a.type == "dtype" and b.type == "dtype" and "float16" in (a.constant, b.constant):
+        # XLA computes in bfloat16: what guards float16 against overflow does not run there.
+        guard = guards().compares.get("dtype=torch.float16")
+        if guard is not None:
+            return d.constant(guard == (operator == "eq"))
+    if not (a.known and b.known):
+        return d.BOOL
+    if a.type == "dtype" or b.type == "dtype":
+        if a.type != b.type or operator not in ("eq", "ne"):
+            return d.BOOL
+        if a.constant != b.constant:
+            return d.constant(operator == "ne")
+        return d.constant(operator == "eq") if a.constant == "bool" else d.BOOL
+    if "device" in (a.type, b.type):
+        apart = a.type == b.type and a.constant != b.constant and operator in ("eq", "ne")
+        return d.constant(operator == "ne") if apart else d.BOOL
+    x, y = a.constant, b.constant
+    try:
+        outcomes = {"eq": x == y, "ne": x != y}
+        if operator not in outcomes:
+            outcomes = {"lt": x < y, "le": x <= y, "gt": x > y, "ge": x >= y}
+    except TypeError:
+        return d.BOOL
+    return d.constant(bool(outcomes[operator]))
+
+
+def compared_sequences(frame: Frame, node: ir.Compare, operator: str, a: d.Sequence, b: d.Sequence) -> d.Value:
+    known = d.tensor_of(a.element)
+    same_length = bool(a.elements and b.elements and len(a.elements) == len(b.elements))
+    if operator in ("eq", "ne") and same_length and known is not None and known.live and d.surely_tensor(a.element):
+        frame.emit(Effect.COMPARED_ON_HOST, node.at, a.element, "lists", node.left)
+    left, right = constants_of(a), constants_of(b)
+    if left is None or right is None or a.kind != b.kind or operator not in COMPARISONS:
+        return d.BOOL
+    return d.constant(COMPARISONS[operator](left, right))
+
+
+def constants_of(value: d.Sequence) -> tuple[int, ...] | None:
+    """The elements, where all of them are known numbers."""
+    elements = value.elements
+    if elements is None or not all(type(part) is d.Host and part.known and part.type == "int" for part in elements):
+        return None
+    return tuple(part.constant for part in elements)  # type: ignore[attr-defined]

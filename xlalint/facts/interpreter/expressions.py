@@ -1,0 +1,287 @@
+"""Expressions → abstract values, in the order in which Python evaluates them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from xlalint.facts.detectors.text_reads import read_by_text
+from xlalint.facts.detectors.timers import check_elapsed
+from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.row_lengths import row_length
+from xlalint.facts.events import Effect
+from xlalint.facts.guards.device_branches import in_place_of
+from xlalint.facts.guards.narrowing import like_default
+from xlalint.facts.interpreter import calls, conditions, operators, subscripts
+from xlalint.facts.interpreter.names import lookup
+from xlalint.facts.operations import members
+from xlalint.facts.operations.rounding import rounded
+from xlalint.facts.state.frame import Frame, span_of
+from xlalint.knowledge.tables import guards
+from xlalint.program import ir
+from xlalint.program.traversal import none_tested
+
+
+def evaluate_constant(frame: Frame, node: ir.Constant) -> d.Value:
+    if frame.stands_for_device and node.value == "cpu":
+        return d.STR
+    return d.constant(node.value)
+
+
+FLAGS = guards().flags
+
+
+def evaluate_attribute(frame: Frame, node: ir.Attribute) -> d.Value:
+    name = node.name
+    value = attribute_value(frame, node, name)
+    flag = FLAGS.get(name)
+    if flag is not None and (value in (d.UNKNOWN, d.NONE, d.ANY_HOST) or type(value) is d.Bound or is_flag(value)):
+        return d.constant(flag)
+    return value
+
+
+def is_flag(value: d.Value) -> bool:
+    return type(value) is d.Host and value.type == "bool"
+
+
+def attribute_value(frame: Frame, node: ir.Attribute, name: str) -> d.Value:
+    base = node.value
+    if type(base) is ir.Name and base.name == "self":
+        known = frame.env.get(f"self.{name}")
+        if known is not None:
+            return known
+    return members.attribute(frame, frame.evaluate(base), name, node)
+
+
+def evaluate_display(frame: Frame, node: ir.Display) -> d.Value:
+    kind = node.kind
+    elements: list[d.Value] = []
+    exact = kind != "set"
+    for element in node.elements:
+        if type(element) is ir.Starred:
+            value = frame.evaluate(element.value)
+            if type(value) is d.Sequence and value.elements is not None:
+                elements.extend(value.elements)
+            else:
+                exact = False
+                elements.append(members.element_of(frame, value))
+        else:
+            elements.append(frame.evaluate(element))
+    if exact:
+        return d.sequence(kind, elements)
+    return d.sequence(kind, None, d.joins(elements))
+
+
+def evaluate_dict(frame: Frame, node: ir.DictDisplay) -> d.Value:
+    items: list[tuple[Any, d.Value]] = []
+    rest: d.Value | None = None
+    for key, element in zip(node.keys, node.values, strict=False):
+        value = frame.evaluate(element)
+        if key is None:
+            if type(value) is d.Mapping:
+                items.extend(value.items)
+                rest = d.join_maybe(rest, value.rest)
+            else:
+                rest = d.UNKNOWN
+            continue
+        name = frame.evaluate(key)
+        if type(name) is d.Host and name.known:
+            items.append((name.constant, value))
+        else:
+            rest = d.join_maybe(rest, value)
+    return d.mapping(tuple(dict(items).items()), rest)
+
+
+def evaluate_binary(frame: Frame, node: ir.Binary) -> d.Value:
+    left = frame.evaluate(node.left)
+    right = frame.evaluate(node.right)
+    if node.operator == "sub" and right is d.ANY_HOST:
+        check_elapsed(frame, node)
+    return rounded(frame, node, operators.binary(frame, node.operator, left, right, node))
+
+
+def evaluate_unary(frame: Frame, node: ir.Unary) -> d.Value:
+    value = frame.evaluate(node.operand)
+    if node.operator == "not":
+        known = d.tensor_of(value)
+        if known is not None and known.live and d.surely_tensor(value):
+            frame.emit(Effect.BOOLEAN_OPERATOR, span_of(node.operand), value, "not", node.operand, form="negated")
+        truth = d.truth(value)
+        return d.BOOL if truth is None else d.constant(not truth)
+    if type(value) is d.Tensor:
+        frame.pending()
+        return value.but(optional=False)
+    return d.union([negated(part) for part in d.alternatives(value)]) if node.operator == "neg" else value
+
+
+def negated(value: d.Value) -> d.Value:
+    if type(value) is d.Host and value.type in ("int", "float") and value.known:
+        return d.constant(-value.constant)
+    return value
+
+
+def evaluate_conditional(frame: Frame, node: ir.Conditional) -> d.Value:
+    outcome = conditions.test(frame, node.test, Effect.BRANCH, "conditional expression", form="conditional")
+    before = frame.env
+    if outcome is not None:
+        frame.environment = dict(before)
+        conditions.narrow(frame, node.test, outcome)
+        taken, dead = (node.body, node.orelse) if outcome else (node.orelse, node.body)
+        region = frame.region
+        conditions.stand_where_given(frame, node.test, outcome)
+        with in_place_of(frame, dead):
+            value = frame.evaluate(taken)
+        frame.environment, frame.region = before, region
+        return value
+    frame.environment = dict(before)
+    conditions.narrow(frame, node.test, True)
+    guards, region = frame.guards, frame.region
+    conditions.stand_behind(frame, node.test, True)
+    yes = frame.evaluate(node.body)
+    frame.guards, frame.region = guards, region
+    frame.environment = dict(before)
+    conditions.narrow(frame, node.test, False)
+    no = frame.evaluate(node.orelse)
+    frame.environment = before
+    return or_default(frame, node, yes, no)
+
+
+def or_default(frame: Frame, node: ir.Conditional, yes: d.Value, no: d.Value) -> d.Value:
+    """``x if y is None else y``: what is given is taken for what stands in for it."""
+    asked = none_tested(node.test)
+    if asked is not None:
+        absent, given, own = (yes, no, node.orelse) if asked[1] else (no, yes, node.body)
+        is_own = type(own) is ir.Name and own.name == asked[0]
+        if is_own and given is d.UNKNOWN:
+            given = like_default(frame, absent)
+            return given if given is d.UNKNOWN else d.join(absent, given)
+    return d.join(yes, no)
+
+
+def evaluate_fstring(frame: Frame, node: ir.FString) -> d.Value:
+    for field in node.fields:
+        evaluate_formatted(frame, field)
+    return d.STR
+
+
+def evaluate_formatted(frame: Frame, node: ir.Formatted) -> d.Value:
+    value = frame.evaluate(node.value)
+    known = d.tensor_of(value)
+    if known is not None and known.live and d.surely_tensor(value):
+        scalar = node.has_spec
+        effect = Effect.SCALAR_READ if scalar else Effect.PRINTED
+        frame.emit(effect, node.at, value, "format" if scalar else "f-string", node.value)
+    else:
+        read_by_text(frame, value, node.at, "f-string", node.value)
+    return d.STR
+
+
+def evaluate_subscript(frame: Frame, node: ir.Subscript) -> d.Value:
+    value = frame.evaluate(node.value)
+    return subscripts.subscript(frame, value, node.index, node)
+
+
+def evaluate_slice(frame: Frame, node: ir.Slice) -> d.Value:
+    for bound in (node.lower, node.upper, node.step):
+        if bound is not None:
+            frame.evaluate(bound)
+    return d.OBJECT
+
+
+def evaluate_lambda(frame: Frame, node: ir.Lambda) -> d.Value:
+    return members.close_over(frame, node.function)
+
+
+def evaluate_comprehension(frame: Frame, node: ir.Comprehension) -> d.Value:
+    before = frame.env
+    frame.environment = dict(before)
+    exact: tuple[d.Value, ...] | None = None
+    first = node.generators[0]
+    outer = frame.evaluate(first.iterable)
+    over = "loader" if type(outer) is d.Role and outer.role == "loader" else ""
+    with frame.inside("loop", node.at, over, span_of(first.iterable)):
+        for generator in node.generators:
+            iterable = outer if generator is first else frame.evaluate(generator.iterable)
+            element = members.element_of(frame, iterable)
+            if type(iterable) is d.Host and iterable.type == "range":
+                element = d.host("int", varies=frame.loop_key())
+            assign_target(frame, generator.target, element)
+            for condition in generator.conditions:
+                conditions.test(frame, condition, Effect.FILTER, "comprehension condition")
+                conditions.narrow(frame, condition, True)
+        if node.kind == "dict":
+            assert node.key is not None
+            frame.evaluate(node.key)
+            result: d.Value = d.mapping((), frame.evaluate(node.element))
+        else:
+            element = row_length(frame.evaluate(node.element), node.element, frame.evaluate)
+            exact = unrolled(frame, node, outer, element) if node.kind != "set" else None
+            kind = "set" if node.kind == "set" else "list"
+            result = d.sequence(kind, exact) if exact is not None else d.sequence(kind, None, element)
+    frame.environment = before
+    return result
+
+
+def unrolled(frame: Frame, node: ir.Comprehension, iterable: d.Value, element: d.Value) -> tuple[d.Value, ...] | None:
+    """The elements one by one, where the iterable is short and known and nothing is filtered."""
+    if len(node.generators) != 1 or node.generators[0].conditions or element is d.UNKNOWN:
+        return None
+    if type(iterable) is not d.Sequence or not iterable.elements or len(iterable.elements) > 4:
+        return None
+    values = []
+    for part in iterable.elements:
+        assign_target(frame, node.generators[0].target, part)
+        values.append(frame.evaluate(node.element))
+    return tuple(values)
+
+
+def assign_target(frame: Frame, target: ir.Expr, value: d.Value) -> None:
+    frame.engine.assign(frame, target, value, None)
+
+
+def evaluate_starred(frame: Frame, node: ir.Starred) -> d.Value:
+    return frame.evaluate(node.value)
+
+
+def evaluate_yield(frame: Frame, node: ir.Yield) -> d.Value:
+    if node.value is not None:
+        value = frame.evaluate(node.value)
+        if node.from_:
+            value = members.element_of(frame, value)
+        frame.yielded = d.join_maybe(frame.yielded, value)
+    return d.UNKNOWN
+
+
+def evaluate_await(frame: Frame, node: ir.Await) -> d.Value:
+    return frame.evaluate(node.value)
+
+
+def evaluate_walrus(frame: Frame, node: ir.Walrus) -> d.Value:
+    value = frame.evaluate(node.value)
+    frame.bind(node.target, value)
+    return value
+
+
+EXPRESSIONS: dict[type, Callable[[Frame, Any], d.Value]] = {
+    ir.Constant: evaluate_constant,
+    ir.Name: lookup,
+    ir.Attribute: evaluate_attribute,
+    ir.Call: calls.evaluate_call,
+    ir.Subscript: evaluate_subscript,
+    ir.Slice: evaluate_slice,
+    ir.Binary: evaluate_binary,
+    ir.Unary: evaluate_unary,
+    ir.Boolean: conditions.evaluate_boolean,
+    ir.Compare: conditions.evaluate_compare,
+    ir.Conditional: evaluate_conditional,
+    ir.FString: evaluate_fstring,
+    ir.Formatted: evaluate_formatted,
+    ir.Display: evaluate_display,
+    ir.DictDisplay: evaluate_dict,
+    ir.Comprehension: evaluate_comprehension,
+    ir.Lambda: evaluate_lambda,
+    ir.Starred: evaluate_starred,
+    ir.Yield: evaluate_yield,
+    ir.Await: evaluate_await,
+    ir.Walrus: evaluate_walrus,
+}

@@ -1,0 +1,102 @@
+"""Making objects of the program's classes."""
+
+from __future__ import annotations
+
+from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.known_names import SETTINGS
+from xlalint.facts.libraries.frameworks.training import make_loader
+from xlalint.facts.operations import members
+from xlalint.facts.state.frame import Frame
+from xlalint.knowledge.tables import frameworks
+from xlalint.program import ir
+
+MAX_FIELDS = 16
+
+
+def construct(
+    frame: Frame, callee: d.Class, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call
+) -> d.Value:
+    cls = callee.ir
+    engine = frame.engine
+    if cls.name.endswith(SETTINGS):
+        return d.ANY_HOST
+    bases = list(engine.program.external_bases(cls))
+    if is_data(frame, cls):
+        return data_record(frame, cls, arguments, keywords)
+    framework = framework_role(frame, cls, bases, arguments, keywords, node)
+    if framework is not None:
+        return framework
+    init = engine.program.method(cls, "__init__")
+    if is_plain(bases) and init is not None and not members.is_module_class(frame, cls):
+        answer = engine.call(frame, d.function(init, d.instance(cls)), arguments, keywords, node.at)
+        if 0 < len(answer.writes) <= MAX_FIELDS and (changes_itself(cls) or holds_tensors(answer.writes)):
+            return d.record(cls, tuple(sorted(answer.writes.items())))
+    elif init is not None and members.is_module_class(frame, cls):
+        for base in bases:
+            if base.endswith(("Sequential", "ModuleList")) and arguments:
+                return d.instance(cls)
+        if engine.keeps_fields:
+            answer = engine.call(frame, d.function(init, d.instance(cls)), arguments, keywords, node.at)
+            return d.record(cls, tuple(sorted(answer.writes.items())))
+    return engine.instance_of(cls)
+
+
+def changes_itself(cls: ir.ClassIR) -> bool:
+    """Objects whose state a step changes are worth following: meters, accumulators."""
+    return any(method not in ("__init__", "reset") for methods in cls.assigned_in.values() for method in methods)
+
+
+def holds_tensors(fields: dict[str, d.Value]) -> bool:
+    return any(d.tensor_of(value) is not None for value in fields.values())
+
+
+def is_plain(bases: list[str]) -> bool:
+    return all(base in ("builtins.object", "?.object", "abc.ABC", "?.ABC") for base in bases)
+
+
+def is_data(frame: Frame, cls: ir.ClassIR) -> bool:
+    """Classes that only hold fields: dataclasses, named tuples, model outputs."""
+    for base in frame.engine.program.mro(cls):
+        name = base if isinstance(base, str) else base.name
+        if name.endswith(("ModelOutput", "BaseOutput", "NamedTuple")):
+            return True
+        if isinstance(base, ir.ClassIR) and any(is_dataclass(decorator) for decorator in base.decorators):
+            return True
+    return False
+
+
+def is_dataclass(decorator: ir.Expr) -> bool:
+    if type(decorator) is ir.Call:
+        decorator = decorator.function
+    return type(decorator) in (ir.Name, ir.Attribute) and decorator.name in ("dataclass", "define", "frozen")  # type: ignore[union-attr]
+
+
+def data_record(frame: Frame, cls: ir.ClassIR, arguments: list[d.Value], keywords: dict[str, d.Value]) -> d.Value:
+    names: dict[str, None] = {}
+    for base in reversed(frame.engine.program.mro(cls)):
+        if isinstance(base, ir.ClassIR):
+            names.update(dict.fromkeys(base.attributes))
+    fields: dict[str, d.Value] = dict(zip(names, arguments, strict=False))
+    fields.update((k, v) for k, v in keywords.items() if k != "**")
+    if "**" in keywords:
+        return d.instance(cls)
+    missing = {name: frame.engine.class_value(frame, cls, name) or d.NONE for name in names if name not in fields}
+    ordered = [(name, fields.get(name, missing.get(name, d.NONE))) for name in names]
+    return d.record(cls, tuple(ordered))
+
+
+def framework_role(
+    frame: Frame,
+    cls: ir.ClassIR,
+    bases: list[str],
+    arguments: list[d.Value],
+    keywords: dict[str, d.Value],
+    node: ir.Call,
+) -> d.Value | None:
+    """A class that descends from a framework's loader or optimizer."""
+    for base in bases:
+        if frameworks().get("loader", base) is not None:
+            return make_loader(frame, base, arguments, keywords, node)
+        if base.startswith("torch.optim."):
+            return d.role("scheduler" if "lr_scheduler" in base else "optimizer")
+    return None

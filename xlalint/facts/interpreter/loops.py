@@ -1,0 +1,210 @@
+"""Loops, run to a fixpoint of at most three rounds."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+from xlalint.facts.detectors.varying_structure import check_trips
+from xlalint.facts.domain import domain as d
+from xlalint.facts.events import Effect
+from xlalint.facts.guards.loop_counters import forget_first_values, remember_starts
+from xlalint.facts.interpreter import conditions
+from xlalint.facts.operations import members
+from xlalint.facts.operations.placement import tells_no_device
+from xlalint.facts.state.environment import Environment, join_environments
+from xlalint.facts.state.frame import Frame, span_of
+from xlalint.program import ir
+from xlalint.program.def_use import hands_on, steps_each
+from xlalint.program.traversal import walk
+
+ROUNDS = 3
+COUNTING = frozenset({"range", "enumerate", "count", "trange", "prange", "islice"})
+
+
+def execute_for(frame: Frame, node: ir.For) -> None:
+    iterable = frame.engine.iterated(frame, node)
+    over = what_is_iterated(iterable, node.iterable)
+    if not over and steps_each(node):
+        over = "optimizers"
+    elif not over and not holds_modules(iterable) and hands_on(node):
+        over = "data"
+    if over == "loader":
+        frame.sign("loader", node.at)
+    with frame.inside("loop", node.at, over, span_of(node.iterable)):
+        detail = next((p.detail for p in d.alternatives(iterable) if type(p) is d.Role and p.role == "loader"), None)
+        if detail is not None:
+            frame.sign(f"{detail}-loader", node.at)
+        element = members.element_of(frame, iterable)
+        counted = mark_counter(frame, node, d.ANY_HOST if may_be_key(element) and goes_by_key(node) else element)
+
+        def begin() -> bool:
+            frame.statement = node.at
+            frame.engine.assign(frame, node.target, counted, None)
+            return True
+
+        rows = frame.rows
+        frame.rows = rows | row_names(iterable, node.target)
+        run(frame, node, begin)
+        frame.rows = rows
+    check_trips(frame, node, iterable)
+    if frame.environment is not None and node.orelse:
+        frame.engine.execute(frame, node.orelse)
+
+
+def holds_modules(iterable: d.Value) -> bool:
+    """A model's parts, or several models beside what they work on: one turn is a part of a step."""
+    if type(iterable) is d.Sequence:
+        held = iterable.element
+        parts = held.elements if type(held) is d.Sequence and held.elements is not None else (held,)
+        return any(type(part) is d.Module for value in parts for part in d.alternatives(value))
+    return type(iterable) is d.Module
+
+
+def row_names(iterable: d.Value, target: ir.Expr) -> frozenset[str]:
+    """The target of a loop over the rows of a tensor, or over a list of tensors."""
+    held = iterable.element if type(iterable) is d.Sequence else iterable
+    if type(held) is not d.Tensor or type(target) is not ir.Name:
+        return frozenset()
+    return frozenset({target.name})
+
+
+def what_is_iterated(iterable: d.Value, node: ir.Expr) -> str:
+    counted = counts_tensor(iterable, node)
+    inner = node.arguments[0] if type(node) is ir.Call and called(node) == "enumerate" and node.arguments else node
+    if type(inner) is ir.Display and tells_no_device(iterable):
+        return "settings"
+    if type(inner) is ir.Call and called(inner) in ("range", "trange", "count"):
+        return "counter"
+    for part in d.alternatives(iterable):
+        if type(part) is d.Role and part.role == "loader":
+            return "loader"
+        if type(part) is d.Host and part.type == "range":
+            return "counter"
+        if type(part) is d.Role and part.role == "parameters":
+            return "parameters"
+    return "tensor" if counted or is_row(iterable) else ""
+
+
+def is_row(value: d.Value) -> bool:
+    """A tensor whose elements are numbers, such as timesteps."""
+    return type(value) is d.Tensor and value.rank in (None, 1)
+
+
+def counts_tensor(iterable: d.Value, node: ir.Expr) -> bool:
+    """``enumerate(timesteps)``: one after the other."""
+    if type(node) is not ir.Call or called(node) != "enumerate" or type(iterable) is not d.Sequence:
+        return False
+    element = iterable.element
+    if type(element) is not d.Sequence or element.elements is None:
+        return False
+    last = element.elements[-1]
+    return type(last) is d.Tensor and last.rank in (None, 0)
+
+
+def may_be_key(element: d.Value) -> bool:
+    return element is d.UNKNOWN or (type(element) is d.Tensor and element.certainty < 2) or type(element) is d.Role
+
+
+@functools.lru_cache(maxsize=8192)
+def goes_by_key(node: ir.For) -> bool:
+    """``for key in images: show(images[key])``: what looks like a batch of rows is a mapping."""
+    if type(node.target) is not ir.Name or type(node.iterable) is not ir.Name:
+        return False
+    names = (node.iterable.name, node.target.name)
+    return any(
+        type(part) is ir.Subscript
+        and type(part.value) is ir.Name
+        and type(part.index) is ir.Name
+        and (part.value.name, part.index.name) == names
+        for part in walk(node.body)
+    )
+
+
+def mark_counter(frame: Frame, node: ir.For, element: d.Value) -> d.Value:
+    """A loop's own number changes with each iteration."""
+    call = node.iterable
+    while type(call) is ir.Call and called(call) not in COUNTING and call.arguments:
+        call = call.arguments[0]
+    if type(call) is not ir.Call or called(call) not in COUNTING:
+        return element
+    key = frame.loop_key()
+    if type(element) is d.Host and element.type == "int":
+        return d.host("int", varies=key)
+    if type(element) is d.Sequence and element.elements and type(element.elements[0]) is d.Host:
+        return d.sequence(element.kind, (d.host("int", varies=key), *element.elements[1:]))
+    return element
+
+
+def called(call: ir.Call) -> str:
+    function = call.function
+    return function.name if type(function) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
+
+
+def execute_while(frame: Frame, node: ir.While) -> None:
+    def begin() -> bool:
+        frame.statement = node.at
+        outcome = conditions.test(frame, node.test, Effect.LOOP_TEST, "while")
+        if outcome is False:
+            return False
+        conditions.narrow(frame, node.test, True)
+        return True
+
+    with frame.inside("while", node.at, "", span_of(node.test)):
+        run(frame, node, begin)
+    if type(node.test) is ir.Constant and node.test.value and not has_break(node.body):
+        frame.environment = None
+        return
+    if frame.environment is not None and node.orelse:
+        frame.engine.execute(frame, node.orelse)
+
+
+def has_break(block: ir.Block) -> bool:
+    for statement in block:
+        if type(statement) is ir.Break:
+            return True
+        if type(statement) is ir.If and (has_break(statement.body) or has_break(statement.orelse)):
+            return True
+        if type(statement) is ir.With and has_break(statement.body):
+            return True
+        if type(statement) is ir.Try and (
+            has_break(statement.body) or any(has_break(block) for _, block in statement.handlers)
+        ):
+            return True
+    return False
+
+
+def run(frame: Frame, loop: ir.For | ir.While, begin: Callable[[], bool]) -> None:
+    """The loop's rounds; afterwards the environment is that after the loop."""
+    body = loop.body
+    forgotten = forget_first_values(frame, loop)
+    outer_breaks, outer_continues = frame.breaks, frame.continues
+    breaks: list[Environment] = []
+    frame.breaks = breaks
+    start: Environment = frame.env
+    after: Environment | None = start
+    for _ in range(ROUNDS):
+        frame.continues = []
+        frame.environment = dict(start)
+        if not begin():
+            break
+        frame.engine.execute(frame, body)
+        end: Environment | None = frame.environment
+        for environment in frame.continues:
+            end = join_environments(end, environment)
+        merged = join_environments(start, end)
+        if forgotten and merged is not None:
+            remember_starts(merged, forgotten)
+        after = merged
+        if end is None or merged is None or same(start, merged):
+            break
+        start = merged
+    for environment in breaks:
+        after = join_environments(after, environment)
+    frame.breaks, frame.continues = outer_breaks, outer_continues
+    frame.environment = dict(after) if after is not None else None
+
+
+def same(start: Environment, merged: Environment) -> bool:
+    """Whether an iteration left what was there before as it was; a name that is new was bound before it was read."""
+    return all(merged.get(name) is value for name, value in start.items())

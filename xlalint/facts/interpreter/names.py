@@ -1,0 +1,54 @@
+"""What a name means where it stands: local, captured, global, builtin."""
+
+from __future__ import annotations
+
+from xlalint.facts.domain import domain as d
+from xlalint.facts.state.frame import Frame
+from xlalint.knowledge.tables import guards
+from xlalint.program import ir
+from xlalint.program.link import External, GlobalName, Symbol
+
+
+def lookup(frame: Frame, node: ir.Name) -> d.Value:
+    environment = frame.environment
+    assert environment is not None
+    value = environment.get(node.name)
+    if value is None:
+        value = frame.definitions.get(node.name)
+    return value if value is not None else global_value(frame, node.name)
+
+
+def global_value(frame: Frame, name: str) -> d.Value:
+    symbol = imported_here(frame, name) or frame.engine.program.resolve(frame.path, name)
+    if isinstance(symbol, GlobalName):
+        return frame.engine.global_value(frame, symbol)
+    value = frame.definitions[name] = d.namespace(f"builtins.{name}") if symbol is None else symbol_value(frame, symbol)
+    return value
+
+
+def imported_here(frame: Frame, name: str) -> Symbol | None:
+    """``import model`` … ``model = model.Net()``: until it is bound anew at the top level, a name is its import."""
+    if frame.function.name != "<module>":
+        return None
+    module = frame.engine.program.module(frame.path)
+    dotted = module.imports.get(name) if module is not None and name in module.globals else None
+    return None if dotted is None else frame.engine.program.dotted(dotted, frame.path)
+
+
+def symbol_value(frame: Frame, symbol: Symbol) -> d.Value:
+    if isinstance(symbol, ir.FunctionIR):
+        return decorated(frame, symbol)
+    if isinstance(symbol, ir.ClassIR):
+        return d.cls(symbol)
+    if isinstance(symbol, ir.ModuleIR):
+        return d.namespace(symbol.name, symbol.path)
+    if isinstance(symbol, External):
+        known = guards().attributes
+        guard = known.get(symbol.name, known.get(symbol.name.rpartition(".")[2]))
+        return d.namespace(symbol.name) if guard is None else d.constant(guard)
+    assert isinstance(symbol, GlobalName)
+    return frame.engine.global_value(frame, symbol)
+
+
+def decorated(frame: Frame, function: ir.FunctionIR) -> d.Value:
+    return d.function(function)

@@ -1,0 +1,337 @@
+"""Statements: how they change the environment, and where control goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from xlalint.facts.detectors import loop_carried
+from xlalint.facts.detectors.varying_structure import check_coin
+from xlalint.facts.domain import domain as d
+from xlalint.facts.events import Effect
+from xlalint.facts.failures import OVERRUN, Overrun
+from xlalint.facts.guards.always_raises import surely_raises
+from xlalint.facts.guards.device_branches import in_place_of
+from xlalint.facts.guards.narrowing import forget_told, with_defaults
+from xlalint.facts.guards.one_time import settled_pace
+from xlalint.facts.guards.periodic import guarded_pace, is_exit, remember
+from xlalint.facts.guards.rare_inputs import asks_for_other_input
+from xlalint.facts.interpreter import conditions, operators, subscripts
+from xlalint.facts.interpreter.assignment import appended, assign
+from xlalint.facts.interpreter.loops import execute_for, execute_while
+from xlalint.facts.libraries.frameworks.ignite_events import hook, is_hook
+from xlalint.facts.operations import members, rounding
+from xlalint.facts.state.environment import Environment, join_environments
+from xlalint.facts.state.frame import Frame, span_of
+from xlalint.program import ir
+from xlalint.program.traversal import names_in
+
+NAMES_A_STATEMENT = 7
+"""As a power of two: this many names cost what a statement does."""
+
+
+def execute(frame: Frame, block: ir.Block) -> None:
+    """Run a block; ``frame.environment`` is None afterwards where its end can't be reached."""
+    table, engine = STATEMENTS, frame.engine
+    # Branches and loops copy and join what is known by name, which is much faster than a statement.
+    engine.work += len(block) + (len(frame.env) >> NAMES_A_STATEMENT)
+    if engine.is_spent:
+        raise Overrun(OVERRUN)
+    for position, statement in enumerate(block, 1):
+        frame.statement = statement.at
+        table[type(statement)](frame, statement)
+        if frame.environment is None:
+            return
+        if type(statement) is ir.If and skips(statement) and (pace := pace_of_rest(frame, statement, block[position:])):
+            execute_arm(frame, block[position:], pace, statement.at + 1)
+            return
+
+
+def pace_of_rest(frame: Frame, node: ir.If, rest: ir.Block) -> str:
+    """How often that runs which a test skips."""
+    return guarded_pace(frame, node).orelse or settled_pace(frame, node.test, False, rest)
+
+
+def skips(node: ir.If) -> bool:
+    """``if step % k: continue``: what follows runs as often as the other arm."""
+    return not node.orelse and bool(node.body) and type(node.body[-1]) in (ir.Continue, ir.Return)
+
+
+def execute_expression(frame: Frame, node: ir.Evaluate) -> None:
+    if surely_raises(frame, node.value):
+        # What follows is read all the same: who raises here may insist on another device.
+        with frame.inside("rare", node.at):
+            frame.evaluate(node.value)
+        return
+    frame.evaluate(node.value)
+    if is_exit(node):
+        frame.environment = None
+
+
+def execute_assign(frame: Frame, node: ir.Assign) -> None:
+    value = frame.evaluate(node.value)
+    targets = node.targets
+    if frame.loops or type(targets[0]) is ir.Attribute:
+        loop_carried.check(frame, node, value)
+    for target in targets:
+        assign(frame, target, value, node.value)
+    if len(targets) == 1:
+        remember(frame, targets[0], node.value)
+
+
+def execute_annotated(frame: Frame, node: ir.Annotated) -> None:
+    if node.value is None:
+        return
+    value = frame.evaluate(node.value)
+    if value is d.UNKNOWN:
+        value = frame.engine.annotated(node.annotation, frame.path) or d.UNKNOWN
+    assign(frame, node.target, value, node.value)
+
+
+def execute_augmented(frame: Frame, node: ir.Augmented) -> None:
+    target = node.target
+    if type(target) is ir.Subscript:
+        augment_subscript(frame, node, target)
+        return
+    current = frame.evaluate(target)
+    value = accumulated(frame, node)
+    result = operators.binary(frame, node.operator, current, value, target)
+    if type(current) is d.Tensor and type(result) is d.Tensor and current.device == d.HOST:
+        # In place, a tensor stays where it is; what is added to it lay there too, or it would have raised.
+        result = result.but(device=d.HOST)
+    anew = rounding.rounded_in_place(frame, node, result)
+    if anew is not None:
+        result = anew
+    elif type(result) is d.Host and result.type in ("int", "float") and frame.region[0] != "body":
+        varies = frame.loop_key()
+        if varies is not None:
+            result = d.host(result.type, varies=varies, paid=result.paid)
+    if type(current) is d.Sequence and node.operator == "add":
+        result = d.sequence(current.kind, None, d.join_maybe(appended(current), members.element_of(frame, value)))
+    assign(frame, target, result, None)
+
+
+def accumulated(frame: Frame, node: ir.Augmented) -> d.Value:
+    """The added value; a read that is the whole of it can stay on the device, and says so."""
+    value = frame.evaluate(node.value)
+    if node.operator == "add":
+        frame.mark_form(node.value, Effect.SCALAR_READ, "accumulated")
+    return value
+
+
+def augment_subscript(frame: Frame, node: ir.Augmented, target: ir.Subscript) -> None:
+    holder = frame.evaluate(target.value)
+    value = frame.evaluate(node.value)
+    known = d.tensor_of(holder)
+    if known is not None:
+        subscripts.index_tensor(frame, known, target.index, target, store=True)
+        frame.pending()
+    else:
+        current = subscripts.subscript(frame, holder, target.index, target)
+        result = operators.binary(frame, node.operator, current, value, target)
+        assign(frame, target, result, None)
+
+
+def execute_return(frame: Frame, node: ir.Return) -> None:
+    value = frame.evaluate(node.value) if node.value is not None else d.NONE
+    frame.result = d.join_maybe(frame.result, value)
+    frame.final = join_environments(frame.final, frame.environment)
+    frame.environment = None
+
+
+def execute_if(frame: Frame, node: ir.If) -> None:
+    effect, subject = Effect.BRANCH, "if"
+    if node.body and type(node.body[-1]) is ir.Break and frame.region[0] != "body":
+        effect, subject = Effect.LOOP_TEST, "break"
+    elif frame.rows and picks_rows(frame, node):
+        effect, subject = Effect.FILTER, "loop"
+    outcome = conditions.test(frame, node.test, effect, subject, form=arms_form(node))
+    pace = guarded_pace(frame, node)
+    arms = ((node.orelse, pace.orelse), (node.body, pace.body))
+    # Who ends the program here insists on another device: the rest is read as if it were there.
+    if outcome is not None and not pace.at_times and arms[outcome][1] != "rare":
+        conditions.narrow(frame, node.test, outcome)
+        region = frame.region
+        conditions.stand_where_given(frame, node.test, outcome)
+        with in_place_of(frame, arms[not outcome][0]):
+            execute_arm(frame, *arms[outcome], node.at if outcome else node.at + 1)
+        frame.region = region
+        return
+    before = frame.env
+    frame.environment = dict(before)
+    conditions.narrow(frame, node.test, True)
+    frame.undecided += 1
+    seldom = not pace.body and asks_for_other_input(frame.function, node.test)
+    execute_arm(frame, node.body, "amortised" if seldom else pace.body, node.at)
+    after = frame.environment
+    frame.environment = before
+    conditions.narrow(frame, node.test, False)
+    execute_arm(frame, node.orelse, pace.orelse, node.at + 1)
+    frame.undecided -= 1
+    other = frame.environment
+    with_defaults(frame, node.test, after, other)
+    forget_told(frame, after, other)
+    frame.environment = before
+    rounding.settle(frame, node, after, other)
+    check_coin(frame, node, after, other)
+    frame.environment = join_environments(after, other)
+
+
+def picks_rows(frame: Frame, node: ir.If) -> bool:
+    """``for row in x: if row.sum() > 0: rows.append(row)``."""
+    return not node.orelse and not frame.rows.isdisjoint(names_in(node.test))
+
+
+def execute_arm(frame: Frame, block: ir.Block, pace: str, at: int, text: int = 0) -> None:
+    if not pace:
+        execute(frame, block)
+        return
+    with frame.inside(pace, at, "", text):
+        execute(frame, block)
+
+
+def arms_form(node: ir.If) -> str:
+    """Whether both arms assign the same name once: the form that ``where`` can replace."""
+    if len(node.body) != 1 or len(node.orelse) != 1:
+        return ""
+    a, b = node.body[0], node.orelse[0]
+    if type(a) is not ir.Assign or type(b) is not ir.Assign or len(a.targets) != 1 or len(b.targets) != 1:
+        return ""
+    x, y = a.targets[0], b.targets[0]
+    same = type(x) is ir.Name and type(y) is ir.Name and x.name == y.name
+    return "both-arms-assign" if same else ""
+
+
+def execute_break(frame: Frame, node: ir.Break) -> None:
+    frame.breaks.append(frame.env)
+    frame.environment = None
+
+
+def execute_continue(frame: Frame, node: ir.Continue) -> None:
+    frame.continues.append(frame.env)
+    frame.environment = None
+
+
+def execute_raise(frame: Frame, node: ir.Raise) -> None:
+    # The text of an exception is built once, if ever: what it reads costs nothing in a step.
+    frame.environment = None
+
+
+def execute_assert(frame: Frame, node: ir.Assert) -> None:
+    outcome = conditions.test(frame, node.test, Effect.ASSERTION, "assert")
+    if outcome is False and type(node.test) is ir.Constant:
+        frame.environment = None
+        return
+    # What asserts another device is read as if it held.
+    conditions.narrow(frame, node.test, True)
+
+
+def execute_with(frame: Frame, node: ir.With) -> None:
+    entered = [frame.engine.enter(frame, expression) for expression, _ in node.items]
+    for (_, target), (value, _) in zip(node.items, entered, strict=False):
+        if target is not None:
+            assign(frame, target, value, None)
+    before = frame.no_grad
+    kinds = [kind for _, kind in entered]
+    frame.no_grad = before or "evaluation" in kinds
+    context = next((kind for kind in kinds if kind.startswith("boundary ")), "")
+    opening = 0
+    if context:
+        opening = span_of(node.items[kinds.index(context)][0])
+        frame.boundary(node.at)
+    pace = context or ("evaluation" if "evaluation" in kinds else "")
+    outside = dict(frame.env)
+    execute_arm(frame, node.body, pace, node.at, opening)
+    frame.no_grad = before
+    if pace == "evaluation" and frame.environment is not None:
+        made = {name: value for name, value in frame.env.items() if outside.get(name) is not value}
+        frame.env.update((name, d.without_gradient(value)) for name, value in made.items())
+    if context and frame.environment is not None:
+        frame.boundary(node.at)
+
+
+def execute_try(frame: Frame, node: ir.Try) -> None:
+    before = dict(frame.env)
+    execute(frame, node.body)
+    if frame.environment is not None and node.orelse:
+        execute(frame, node.orelse)
+    after = frame.environment
+    for name, block in node.handlers:
+        frame.environment = join_environments(dict(before), after) if after is not None else dict(before)
+        if name:
+            frame.env[name] = d.OBJECT
+        with frame.inside("rare", node.at):
+            execute(frame, block)
+        after = join_environments(after, frame.environment)
+    frame.environment = after
+    if node.final:
+        reachable = frame.environment is not None
+        if not reachable:
+            frame.environment = before
+        execute(frame, node.final)
+        if not reachable:
+            frame.environment = None
+
+
+def execute_match(frame: Frame, node: ir.Match) -> None:
+    subject = frame.evaluate(node.subject)
+    if node.compares and conditions.read_as_truth(subject):
+        frame.emit(Effect.BRANCH, span_of(node.subject), subject, "match", node.subject)
+    before = frame.env
+    after: Environment | None = before
+    for names, guard, block in node.cases:
+        frame.environment = dict(before)
+        for name in names:
+            frame.env[name] = d.UNKNOWN
+        if guard is not None:
+            conditions.test(frame, guard, Effect.BRANCH, "match")
+        frame.undecided += 1
+        execute(frame, block)
+        frame.undecided -= 1
+        after = join_environments(after, frame.environment)
+    frame.environment = after
+
+
+def execute_delete(frame: Frame, node: ir.Delete) -> None:
+    for target in node.targets:
+        if type(target) is ir.Name:
+            frame.env.pop(target.name, None)
+
+
+def execute_define(frame: Frame, node: ir.Define) -> None:
+    value = members.close_over(frame, node.function)
+    frame.bind(node.function.name, value)
+    for decorator in node.function.decorators:
+        if is_hook(decorator):
+            hook(frame, decorator, value, [])  # type: ignore[arg-type]
+
+
+def execute_class(frame: Frame, node: ir.DefineClass) -> None:
+    frame.bind(node.cls.name, d.cls(node.cls))
+
+
+def execute_scope(frame: Frame, node: ir.Scope) -> None:
+    frame.globals = frame.globals | frozenset(node.names)
+
+
+STATEMENTS: dict[type, Callable[[Frame, Any], None]] = {
+    ir.Evaluate: execute_expression,
+    ir.Assign: execute_assign,
+    ir.Annotated: execute_annotated,
+    ir.Augmented: execute_augmented,
+    ir.Return: execute_return,
+    ir.If: execute_if,
+    ir.For: execute_for,
+    ir.While: execute_while,
+    ir.Break: execute_break,
+    ir.Continue: execute_continue,
+    ir.Raise: execute_raise,
+    ir.Assert: execute_assert,
+    ir.With: execute_with,
+    ir.Try: execute_try,
+    ir.Match: execute_match,
+    ir.Delete: execute_delete,
+    ir.Define: execute_define,
+    ir.DefineClass: execute_class,
+    ir.Scope: execute_scope,
+}

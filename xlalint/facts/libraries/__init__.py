@@ -1,0 +1,1 @@
+"""What calls and methods from outside of the program give and do."""

@@ -1,0 +1,65 @@
+"""Functions that a program hands to a framework by keyword, to be called back: ``Trainer(compute_metrics=f)``.
+
+How often, and with what, stands in ``frameworks.csv``: ``step evaluation: tensor xla; tensor xla``.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.declared import is_a, parsed
+from xlalint.facts.state.frame import Frame
+from xlalint.knowledge.tables import frameworks
+from xlalint.program import ir
+
+CALLABLE = (d.Function, d.Instance, d.Record)
+
+
+@functools.cache
+def rows() -> dict[str, tuple[tuple[str, str, tuple[d.Value, ...]], ...]]:
+    """By keyword: whose calls take it, the pace, and what the function is given."""
+    found: dict[str, list[tuple[str, str, tuple[d.Value, ...]]]] = {}
+    for key in sorted(frameworks().names("calls-back")):
+        owner, _, keyword = key.rpartition(".")
+        pace, _, given = (frameworks().get("calls-back", key) or "").partition(":")
+        values = tuple(parsed(text.strip()) for text in given.split(";")) if given else ()
+        found.setdefault(keyword, []).append((owner, pace, values))
+    return {key: tuple(values) for key, values in found.items()}
+
+
+def check_called_back(frame: Frame, callee: d.Value, keywords: dict[str, d.Value], node: ir.Call) -> None:
+    if not keywords or rows().keys().isdisjoint(keywords):
+        return
+    names = names_of(frame, callee)
+    expressions = {name: value for name, value in node.keywords if name is not None}
+    for keyword in sorted(rows().keys() & keywords.keys() & expressions.keys()):
+        for owner, pace, given in rows()[keyword]:
+            if owner == "*" or any(is_a(name, owner) for name in names):
+                for function in functions_in(keywords[keyword]):
+                    run(frame, function, pace, given, node, getattr(expressions[keyword], "at", node.at))
+
+
+def names_of(frame: Frame, callee: d.Value) -> tuple[str, ...]:
+    if type(callee) is d.Namespace:
+        return (callee.name,)
+    return frame.engine.class_names(callee.ir) if type(callee) is d.Class else ()
+
+
+def functions_in(value: d.Value) -> list[d.Value]:
+    parts = value.elements or () if type(value) is d.Sequence else (value,)
+    return [part for part in parts if type(part) in CALLABLE]
+
+
+def run(frame: Frame, function: d.Value, pace: str, given: tuple[d.Value, ...], node: ir.Call, at: int) -> None:
+
+    heat, *words = pace.split()
+    region = "collate" if "host" in words else "loop" if heat == "step" else heat
+    with frame.inside(region, at, "loader" if region == "loop" else "", at):
+        if region == "loop":
+            # A loop of steps that the framework has: it trains, unless the row says that it evaluates.
+            frame.sign("framework", at)
+            if "evaluation" not in words:
+                frame.sign("backward", at)
+        counted = d.host("int", varies=frame.loop_key())
+        frame.call(function, [counted if value is d.INT else value for value in given], {}, node)

@@ -1,0 +1,63 @@
+"""What ignite attaches to an engine: metrics, which keep their sums on the host, and progress bars, which show numbers.
+
+A metric of ignite can't be made on an XLA device, so each update copies what the batch gave.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+
+from xlalint.facts.detectors.text_reads import shown_tensor
+from xlalint.facts.domain import domain as d
+from xlalint.facts.events import Effect
+from xlalint.facts.libraries.frameworks.ignite import output_of
+from xlalint.facts.state.frame import Frame
+from xlalint.knowledge.tables import frameworks
+from xlalint.program import ir
+
+HOST_SUMS = "keeps its sums on the host, and reads what each batch gives"
+
+
+def make_attachable(name: str, keywords: dict[str, d.Value]) -> d.Value | None:
+    """A metric or a handler of ignite, by the function that picks what it is given from the engine's output."""
+    if not name.rpartition(".")[2][:1].isupper() or effect_of(name) is None:
+        return None
+    return d.role("attachable", keywords.get("output_transform"), name)
+
+
+@functools.cache
+def effect_of(name: str) -> Effect | None:
+    """What an object of a class does that is attached to an engine; None where nothing is known."""
+    table = frameworks()
+    rows = (table.get("attaches", key) for key in table.names("attaches") if fnmatch.fnmatchcase(name, key))
+    return next((Effect(holds) for holds in rows if holds), None)
+
+
+def attach(
+    frame: Frame, attached: d.Role, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call
+) -> d.Value:
+    """``metric.attach(engine, "name")``: it reads in each step of the engine where that gives device tensors."""
+    engine = arguments[0] if arguments else keywords.get("engine", d.UNKNOWN)
+    name = attached.detail or ""
+    effect = effect_of(name)
+    if effect is Effect.METRIC_READ:
+        note(frame, effect, engine, attached.element, name, node)
+    elif effect is not None and "event_name" not in keywords and "output_transform" in keywords:
+        note(frame, effect, engine, keywords["output_transform"], "attach", node)
+    return d.UNKNOWN
+
+
+def note(frame: Frame, effect: Effect, engine: d.Value, transform: d.Value | None, subject: str, node: ir.Call) -> None:
+
+    output = output_of(engine)
+    with frame.inside("loop", node.at, "loader", node.at):
+        frame.sign("framework", node.at)
+        if type(transform) is d.Function:
+            output = frame.call(transform, [output], {}, node)
+        elif transform not in (None, d.NONE):
+            output = d.UNKNOWN
+        known = shown_tensor(output)
+        if known is not None:
+            detail = HOST_SUMS if effect is Effect.METRIC_READ else ""
+            frame.emit(effect, node.at, known, subject, None, detail=detail)

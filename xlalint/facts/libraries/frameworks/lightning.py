@@ -1,0 +1,59 @@
+"""Methods to log and print that a class inherits from its framework: what they keep on the device, and what they read.
+
+Lightning's ``self.log`` keeps a tensor where it is, but for the progress bar, which shows numbers, and for the other
+processes. The ``log`` of transformers' trainer prints what it is given.
+"""
+
+from __future__ import annotations
+
+from xlalint.facts.detectors.text_reads import printed, shown_tensor
+from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.declared import is_a
+from xlalint.facts.events import Effect
+from xlalint.facts.state.frame import Frame
+from xlalint.knowledge.tables import frameworks, positions_in
+from xlalint.program import ir
+
+BY_THE_STEP = "by the step"
+"""Form of a read that only a training makes in each step, where nothing says how often: evaluations log sums."""
+LOGGING = frozenset({"log", "log_dict", "print"})
+
+
+def call_inherited_logging(
+    frame: Frame,
+    names: tuple[str, ...],
+    name: str,
+    arguments: list[d.Value],
+    keywords: dict[str, d.Value],
+    node: ir.Call,
+) -> bool:
+    """Whether a method is one of a framework's that log. ``names`` are those of the object's class and its bases."""
+    row = row_of(names, name)
+    if row is None:
+        return False
+    if name == "print":
+        printed(frame, "print", arguments, node)
+        return True
+    shown, *_ = row
+    given = {key: arguments[at] for key, at in row.items() if at < len(arguments)} | keywords
+    by_step = given.get("on_step", d.NONE)
+    if by_step not in (d.NONE, d.TRUE):
+        return True
+    form = BY_THE_STEP if "on_step" in row and by_step is d.NONE else ""
+    known = shown_tensor(given.get(shown, d.NONE))
+    if given.get("sync_dist") is d.TRUE:
+        detail = "is `mesh_reduce` on XLA, which gathers pickled values over the host"
+        frame.emit(Effect.COLLECTIVE, node.at, d.NONE, name, None, certainty=1, detail=detail, form=form)
+    elif ("prog_bar" not in row or given.get("prog_bar") is d.TRUE) and known is not None:
+        frame.emit(Effect.LOGGED, node.at, known, name, None, form=form)
+    return True
+
+
+def row_of(names: tuple[str, ...], method: str) -> dict[str, int] | None:
+    """The parameters that count, with their positions; what is logged comes first."""
+    table = frameworks()
+    for key in table.names("log-method"):
+        owner, _, logs = key.rpartition(".")
+        if logs == method and any(is_a(name, owner) for name in names):
+            return positions_in(table.get("log-method", key) or "")
+    return None

@@ -1,0 +1,85 @@
+"""Metrics: those of torchmetrics by the class that is asked, and those of evaluate, which keep lists on the host."""
+
+from __future__ import annotations
+
+from xlalint.facts.detectors.costly_calls import FREE, check_call
+from xlalint.facts.detectors.text_reads import shown_tensor
+from xlalint.facts.domain import domain as d
+from xlalint.facts.events import Effect
+from xlalint.facts.state.frame import Frame
+from xlalint.knowledge.tables import costly_calls, frameworks
+from xlalint.program import ir
+
+HEAD = "torchmetrics"
+FUNCTIONAL = "torchmetrics.functional."
+COLLECTION = "torchmetrics.MetricCollection"
+SAME = frozenset({"cuda", "clone", "train", "eval", "float", "double", "half", "requires_grad_"})
+ASKED = {"update": ("update",), "forward": ("update", "compute"), "compute": ("compute",)}
+"""What a call does: ``forward`` updates, and computes the value of the batch."""
+
+
+def make_metric(
+    frame: Frame, name: str, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call
+) -> d.Value:
+    last = name.rpartition(".")[2]
+    if not last[:1].isupper():
+        return value_of(frame, arguments) if name.startswith(FUNCTIONAL) else d.UNKNOWN
+    task = keywords.get("task", arguments[0] if arguments else d.NONE)
+    if type(task) is d.Host and task.constant == "binary":
+        last = f"Binary{last}"
+    settled = "**" not in keywords and all(is_settled(key, value) for key, value in keywords.items())
+    return d.role("metric", None, f"{HEAD}.{last}" if settled else None)
+
+
+def is_settled(argument: str, value: d.Value) -> bool:
+    """Whether a metric's cost is known with this argument, or does not depend on it."""
+    known = frameworks().get("metric-argument", argument)
+    return known is None or (type(value) is d.Host and value.known and str(value.constant) in known.split("; "))
+
+
+def call_metric(
+    frame: Frame, metric: d.Role, name: str, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call
+) -> d.Value:
+    if name == "to":
+        return d.role("metric", d.tensor(certainty=1), metric.detail)
+    if name in SAME:
+        return metric
+    if metric.detail is not None and name in ASKED:
+        # A value that is asked for lies where the metric was moved to.
+        given = arguments if name != "compute" else [metric.element] if metric.element is not None else []
+        rows = (f"{metric.detail}.{method}" for method in ASKED[name])
+        known = next((row for row in rows if any(one.effect != FREE for one in costly_calls().get(row, ()))), None)
+        if known is not None:
+            check_call(frame, known, given, keywords, node)
+    if name == "compute":
+        value: d.Value = metric.element or d.UNKNOWN
+    elif name == "forward":
+        value = value_of(frame, [*arguments, *keywords.values()])
+    else:
+        return d.UNKNOWN
+    return d.mapping((), value) if metric.detail == COLLECTION and value is not d.UNKNOWN else value
+
+
+def value_of(frame: Frame, arguments: list[d.Value]) -> d.Value:
+    """A metric's value is computed where the tensors lie that it is given."""
+    frame.pending()
+    devices = {known.device for value in arguments if (known := d.tensor_of(value)) is not None}
+    return d.tensor(devices.pop(), "float", certainty=1) if len(devices) == 1 else d.UNKNOWN
+
+
+HOST_METRIC = "evaluate.EvaluationModule"
+
+
+def call_host_metric(
+    frame: Frame, name: str, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call
+) -> d.Value:
+    """``metric.add_batch(predictions=…, references=…)`` makes lists of the tensors that it is given."""
+    if frameworks().get("metric-method", f"{HOST_METRIC}.{name}") is None:
+        return d.UNKNOWN
+    shown = [*node.arguments, *(value for _, value in node.keywords)]
+    for value, argument in zip([*arguments, *keywords.values()], shown, strict=False):
+        known = shown_tensor(value)
+        if known is not None:
+            frame.emit(Effect.VALUES_TO_LIST, node.at, known, name, argument)
+            break
+    return d.ANY_HOST

@@ -1,0 +1,1 @@
+"""Calls of which only the source of an installed package can tell anything."""

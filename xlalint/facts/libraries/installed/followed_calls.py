@@ -1,0 +1,96 @@
+"""Calls of which only the source of an installed package can tell anything: functions, and objects of its classes."""
+
+from __future__ import annotations
+
+from xlalint.facts.detectors.costly_calls import held_tensor
+from xlalint.facts.domain import domain as d
+from xlalint.facts.events import Effect
+from xlalint.facts.external import Called, Summary
+from xlalint.facts.failures import Failure
+from xlalint.facts.state.call import Arguments, Keywords
+from xlalint.facts.state.frame import Frame
+from xlalint.program import ir
+
+INSTALLED = "installed"
+"""The role of an object of a package's class."""
+
+
+def follow_call(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value | None:
+    """What a call of a dotted name gives; None where nothing is found out."""
+    follower = frame.engine.follower_of(frame.path)
+    if follower is None:
+        return None
+    called = Called(arguments, keywords, frame.no_grad)
+    operand = given_tensor(called)
+    if operand is None and is_spelled_as_function(name):
+        return None
+    kind = follower.kind_of(name, frame.path)
+    if kind == "module":
+        return d.module(name, None, None, follower.made(name, called))
+    if kind == "class":
+        return d.role(INSTALLED, None, follower.made(name, called))
+    if kind != "function" or operand is None:
+        return None
+    return told(frame, follower.of_call(name, frame.path, called), name, operand, node)
+
+
+def is_spelled_as_function(name: str) -> bool:
+    """Without a tensor nothing is asked about a function, so what is spelled as one need not be looked up."""
+    return name.rpartition(".")[2][:1].islower()
+
+
+def follow_made(
+    frame: Frame, made: str | None, method: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value | None:
+    """A method of an object of a package's class, "" for the call of the object itself."""
+    follower = frame.engine.follower_of(frame.path)
+    if made is None or follower is None:
+        return None
+    called = Called(arguments, keywords, frame.no_grad)
+    operand = given_tensor(called)
+    if operand is None and (arguments or keywords):
+        return None
+    summary = follower.of_method(made, method, frame.path, called)
+    if summary is None:
+        return None
+    return told(frame, summary, method, operand or d.tensor(certainty=1), node)
+
+
+def follow_method(
+    frame: Frame, cls: str, method: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value | None:
+    """The same of an object of which only the class is known: it is taken for one that was made without arguments."""
+    follower = frame.engine.follower_of(frame.path)
+    made = None if follower is None else follower.made(cls, Called([], {}, False))
+    return follow_made(frame, made, method, arguments, keywords, node)
+
+
+def given_tensor(called: Called) -> d.Value | None:
+    """A tensor on the device that the call is given, at whatever depth."""
+    for value in (*called.arguments, *called.keywords.values()):
+        found = held_tensor(d.as_operand(value))
+        if found is not None:
+            return found
+    return None
+
+
+def call_failure(frame: Frame, summary: Summary, node: ir.Call) -> Failure:
+    line = ir.unpack(node.at)[0]
+    return Failure(frame.path, line, frame.function.qualname, f"in the package called here: {summary.failure}", True)
+
+
+def told(frame: Frame, summary: Summary, name: str, operand: d.Value, node: ir.Call) -> d.Value | None:
+    """Note what a call costs; what it gives, where that is known."""
+    frame.pending()
+    if summary.failure:
+        frame.engine.failures[call_failure(frame, summary, node)] = None
+    for kind in summary.signs:
+        frame.sign(kind, node.at)
+    if "boundary" in summary.signs:
+        frame.boundary(node.at)
+    cost = summary.cost
+    if cost is not None and cost.certainty:
+        shown = node.arguments[0] if node.arguments else None
+        detail = f"{cost.what}: {cost.place}"
+        frame.emit(Effect.COST_IN_LIBRARY, node.at, operand, name.rpartition(".")[2], shown, certainty=1, detail=detail)
+    return None if summary.value is d.UNKNOWN else d.at_most(summary.value, 1)

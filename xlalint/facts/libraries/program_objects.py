@@ -1,0 +1,121 @@
+"""Methods that the program's classes inherit from outside, and those that ``super()`` leads to."""
+
+from __future__ import annotations
+
+from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.declared import promised_result
+from xlalint.facts.events import Effect
+from xlalint.facts.libraries.frameworks.lightning import LOGGING, call_inherited_logging
+from xlalint.facts.libraries.module_methods import call_module_method
+from xlalint.facts.operations import members
+from xlalint.facts.state.call import Arguments, Keywords
+from xlalint.facts.state.frame import Frame
+from xlalint.knowledge.tables import frameworks
+from xlalint.program import ir
+from xlalint.program.traversal import receiver_node
+
+
+def generates(frame: Frame, cls: ir.ClassIR) -> bool:
+    """Whether a class has ``generate`` of transformers."""
+    return any(
+        base.startswith("transformers.") or base.endswith("GenerationMixin")
+        for base in frame.engine.program.external_bases(cls)
+    )
+
+
+REGISTERING = ("register_buffer", "register_parameter", "add_module", "register_module")
+
+
+REGISTERED = ("name", "tensor", "param", "module")
+
+
+def call_object_method(
+    frame: Frame, receiver: d.Value, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value:
+    """A method that the program's class inherits from outside."""
+    if name in REGISTERING:
+        given = [*arguments, *(value for key, value in keywords.items() if key in REGISTERED)]
+        if len(given) > 1:
+            register(frame, given[0], given[1], name)
+        return d.NONE
+    if name == "register_modules":
+        for key, value in keywords.items():
+            if key != "**":
+                register(frame, d.constant(key), value, name)
+        return d.NONE
+    if name == "add_state":
+        return add_state(frame, arguments, keywords)
+    if name == "_gradient_checkpointing_func" and arguments:
+        return frame.call(arguments[0], arguments[1:], {}, node)
+    if name == "generate" and generates(frame, receiver.ir):  # type: ignore[attr-defined]
+        frame.emit(Effect.GENERATE, node.at, d.NONE, "generate", receiver_node(node))
+    names = frame.engine.class_names(receiver.ir)  # type: ignore[attr-defined]
+    if name in LOGGING and call_inherited_logging(frame, names, name, arguments, keywords, node):
+        return d.NONE
+    found = call_module_method(frame, receiver, name, arguments, keywords, node)
+    if found is not None:
+        return found
+    if name in ("manual_backward", "backward"):
+        frame.sign("backward", node.at)
+        frame.sign("framework", node.at)
+        return d.NONE
+    promised = promised_result(names, name, keywords)
+    if promised is not None:
+        return promised
+    if frameworks().get("iterates", f"*.{name}") is not None and arguments:
+        return arguments[0]
+    made = frameworks().get("factory", f"*.{name}")
+    return d.module(made) if made is not None and made.startswith("torch.nn.") else d.UNKNOWN
+
+
+def add_state(frame: Frame, arguments: Arguments, keywords: Keywords) -> d.Value:
+    """A metric's state lives where the metric lives."""
+    default = arguments[1] if len(arguments) > 1 else keywords.get("default", d.UNKNOWN)
+    register(frame, arguments[0] if arguments else keywords.get("name", d.UNKNOWN), state(default), "add_state")
+    return d.NONE
+
+
+def register(frame: Frame, key: d.Value, value: d.Value, name: str) -> None:
+    if type(key) is not d.Host or not isinstance(key.constant, str):
+        return
+    known = d.tensor_of(value)
+    if known is not None:
+        value = known.but(device=d.XLA, grad=name == "register_parameter" or known.grad)
+    frame.writes[key.constant] = d.join_maybe(frame.writes.get(key.constant), value) or value
+    frame.env[f"self.{key.constant}"] = value
+    frame.registered.add(key.constant)
+
+
+def state(default: d.Value) -> d.Value:
+    """A metric's state: a tensor, or a list of them."""
+    if type(default) is d.Sequence:
+        return d.sequence("list", None, d.tensor(certainty=1))
+    return default
+
+
+def call_class_method(
+    frame: Frame, receiver: d.Class, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value:
+    if name in ("from_pretrained", "_from_config", "from_config", "from_dict", "load_from_checkpoint"):
+        return frame.engine.instance_of(receiver.ir)
+    return d.UNKNOWN
+
+
+def call_super(
+    frame: Frame, receiver: d.Super, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value:
+    holder = receiver.receiver
+    program = frame.engine.program
+    cls = holder.ir if type(holder) in (d.Instance, d.Record, d.Class) else receiver.ir  # type: ignore[attr-defined]
+    method = program.after(cls, receiver.ir, name)
+    if method is None and name == "__call__" and members.is_module_class(frame, cls):
+        method = program.method(cls, "forward")
+    if method is None:
+        if name == "__init__" or type(holder) is d.Class:
+            return d.UNKNOWN
+        return call_object_method(frame, holder, name, arguments, keywords, node)
+    answer = frame.engine.call(frame, d.function(method, holder), arguments, keywords, node.at)
+    for key, value in answer.writes.items():
+        frame.env[f"self.{key}"] = value
+        frame.writes[key] = d.join_maybe(frame.writes.get(key), value) or value
+    return answer.value

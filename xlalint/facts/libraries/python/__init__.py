@@ -1,0 +1,1 @@
+"""Builtins and the containers of Python."""

@@ -1,0 +1,124 @@
+"""Objects that are known by their part: who answers for their methods and attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from xlalint.facts.detectors.costly_calls import check_call
+from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.declared import PARAMETER_GROUPS
+from xlalint.facts.domain.known_names import ANY_ATTRIBUTE_ROLES, HOST_ATTRIBUTES, TENSOR_METHODS
+from xlalint.facts.libraries.frameworks.accelerate import call_driver
+from xlalint.facts.libraries.frameworks.diffusers import (
+    LATENTS,
+    call_scheduler,
+    latents_of,
+    pipeline_attribute,
+    timesteps_of,
+)
+from xlalint.facts.libraries.frameworks.ignite import engine_attribute, run_engine
+from xlalint.facts.libraries.frameworks.ignite_metrics import attach
+from xlalint.facts.libraries.frameworks.metrics import call_host_metric, call_metric
+from xlalint.facts.libraries.frameworks.training import (
+    DISTRIBUTIONS,
+    MOVING,
+    UNCHECKED,
+    drawn,
+    logger_method,
+    optimizer_method,
+    printer_method,
+    scaler_method,
+    tokenizer_method,
+    write,
+)
+from xlalint.facts.operations.members import tensor_attribute
+from xlalint.facts.state.call import Arguments, Keywords
+from xlalint.facts.state.frame import Frame
+from xlalint.program import ir
+
+RoleMethod: TypeAlias = Callable[[Frame, d.Role, str, Arguments, Keywords, ir.Call], d.Value | None]
+
+
+DECISIVE = frozenset({"step", "log_prob", "cdf"})
+"""Methods whose cost is a matter of the class that they are of."""
+
+
+def call_role_method(
+    frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value | None:
+    """A method of something known by its part; None where the part does not say."""
+    if role.detail is not None and name in DECISIVE and (made := maker(role)):
+        # A value lies where the distribution does that is asked about it.
+        given = [role.element] if role.role == "distribution" and role.element is not None else arguments
+        check_call(frame, f"{made}.{name}", given, keywords, node)
+    handler = ROLE_METHODS.get(role.role)
+    return None if handler is None else handler(frame, role, name, arguments, keywords, node)
+
+
+def accelerator_method(
+    frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value | None:
+    return call_driver(frame, role, name, arguments, keywords, node)
+
+
+def maker(role: d.Role) -> str | None:
+    """The class that the table of costly calls knows an object by."""
+    if role.role != "distribution":
+        return role.detail
+    return f"{DISTRIBUTIONS}.Distribution" if role.detail and not role.detail.startswith(UNCHECKED) else None
+
+
+ROLE_METHODS: dict[str, RoleMethod] = {
+    "accelerator": accelerator_method,
+    "attachable": lambda frame, role, name, arguments, keywords, node: (
+        attach(frame, role, arguments, keywords, node) if name == "attach" else None
+    ),
+    "distribution": lambda frame, role, name, *_: drawn(role, name) if role.element is not None else None,
+    "engine": lambda frame, role, name, arguments, keywords, node: (
+        run_engine(frame, role, arguments, keywords, node) if name == "run" else None
+    ),
+    "generator": lambda frame, role, name, *_: role if name == "manual_seed" else d.UNKNOWN,
+    "host-metric": lambda frame, role, name, arguments, keywords, node: call_host_metric(
+        frame, name, arguments, keywords, node
+    ),
+    "loader": lambda frame, role, name, *_: role if name == "__iter__" else d.UNKNOWN,
+    "logger": logger_method,
+    "metric": call_metric,
+    "optimizer": optimizer_method,
+    "packed": lambda *_: d.UNKNOWN,
+    "pipeline": lambda frame, role, name, *_: role if name in MOVING else None,
+    "printer": printer_method,
+    "scaler": scaler_method,
+    "scheduler": call_scheduler,
+    "tokenizer": tokenizer_method,
+    "progress": write,
+    "writer": write,
+}
+"""Who answers for a method of an object that is known by its part; None where the part does not say."""
+
+
+def role_attribute(value: d.Role, name: str) -> d.Value:
+    if value.role in ANY_ATTRIBUTE_ROLES and name not in ("to", "items", "keys", "values", "pop", "get", "cuda", "cpu"):
+        if name in HOST_ATTRIBUTES or name in ("shape", "ndim", "dtype", "device", "data"):
+            return tensor_attribute(d.tensor_of(value.element) or d.tensor(certainty=1), name)
+        if name == "latent_dist":
+            return latents_of(value)
+        if name not in TENSOR_METHODS and value.element is not None:
+            return value.element
+    moments = ("mean", "stddev", "variance", "mode", "logits", "probs", "loc", "scale")
+    if value.role == "distribution" and name in moments and value.detail != LATENTS:
+        return value.element or d.UNKNOWN
+    if value.role == "engine":
+        return engine_attribute(value, name)
+    if value.role == "accelerator" and name == "device":
+        return d.XLA_DEVICE
+    if value.role == "optimizer" and name == "param_groups":
+        return PARAMETER_GROUPS
+    if value.role == "scheduler" and name == "timesteps":
+        return timesteps_of(value)
+    if value.role == "pipeline":
+        return pipeline_attribute(value, name)
+    if value.role == "loader" and name in ("dataset", "sampler", "batch_sampler", "batch_size", "collate_fn"):
+        return d.UNKNOWN if name != "batch_size" else d.INT
+    return d.bound(value, name)

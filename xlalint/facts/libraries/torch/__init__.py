@@ -1,0 +1,1 @@
+"""torch itself: functions, factories, methods of tensors, modules."""

@@ -1,0 +1,364 @@
+"""Methods of tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from xlalint.facts.detectors import fallbacks
+from xlalint.facts.detectors.baked_numbers import check_numbers
+from xlalint.facts.detectors.costly_calls import check_generator, note_cuda
+from xlalint.facts.detectors.uploads import check_moved
+from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.known_names import HOST_METHODS, TEXT_METHODS
+from xlalint.facts.domain.row_lengths import largest_item
+from xlalint.facts.events import Effect
+from xlalint.facts.guards.device_branches import STAND_IN, names_place_of_another
+from xlalint.facts.libraries.torch import factories, functions
+from xlalint.facts.operations import shapes
+from xlalint.facts.operations.members import shape_of
+from xlalint.facts.operations.placement import is_as_given
+from xlalint.facts.state.call import Arguments, Keywords
+from xlalint.facts.state.frame import Frame
+from xlalint.program import ir
+from xlalint.program.traversal import receiver_node
+
+
+def call_method(
+    frame: Frame, tensor: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value:
+    if name in HOST_METHODS:
+        if name in ("dim", "ndimension") and tensor.rank is not None:
+            return d.constant(tensor.rank)
+        return d.host(HOST_METHODS[name])
+    if name.endswith("_") and frame.over_parameters():
+        frame.sign("manual-step", node.at)
+    if name == "mode" and tensor.certainty < 2 and not arguments and not keywords:
+        # Rather one of a distribution, which a model may give as well as a tensor.
+        return tensor.but(dims=None)
+    handler = METHODS.get(name)
+    if handler is not None:
+        if frame.ops.newly_costly:
+            row = fallbacks.row_of_method(frame, name)
+            fallbacks.check_newly_costly(frame, row, [tensor, *arguments], keywords, node, method=True)
+        return handler(frame, tensor, name, arguments, keywords, node)
+    if name == "sum" and not arguments and not keywords:
+        frame.mark_form(receiver_node(node), Effect.BOOLEAN_INDEX, "summed")
+    row = fallbacks.row_of_method(frame, name)
+    if row is not None:
+        fallbacks.check_op(frame, row, [tensor, *arguments], keywords, node, method=True)
+    elif name in TEXT_METHODS:
+        # What was taken for a tensor is none.
+        return d.UNKNOWN
+    frame.pending()
+    check_generator(frame, keywords, tensor, node)
+    varies = check_numbers(frame, name, arguments, keywords, node, tensor.live, tensor.varies)
+    result = reshaped(tensor, name, arguments, keywords) or functions.result_of_call(
+        name, tensor.but(optional=False), arguments, keywords
+    )
+    if type(result) is d.Tensor:
+        if varies is not None:
+            result = result.but(varies=varies)
+        if name.endswith("_") and type(node.function) is ir.Attribute and type(node.function.value) is ir.Name:
+            frame.env[node.function.value.name] = tensor.but(optional=False, grad=tensor.grad or result.grad)
+    return result
+
+
+def reshaped(tensor: d.Tensor, name: str, arguments: Arguments, keywords: Keywords) -> d.Tensor | None:
+    """Methods that change the shape and nothing else."""
+    rank = tensor.rank
+    if name in ("view", "reshape", "expand", "repeat", "tile"):
+        if arguments and type(arguments[0]) is d.Host and arguments[0].type == "dtype":
+            return tensor.but(dtype=arguments[0].constant if arguments[0].known else None)
+        dims = shapes.dims_from(arguments) if arguments else None
+        if dims is not None:
+            dims = tuple(None if size is not None and size < 0 else size for size in dims)
+            dims = dims if name in ("view", "reshape") else d.of_rank(len(dims))
+        return tensor.but(dims=dims, optional=False)
+    if name == "squeeze":
+        if not arguments and not keywords:
+            return tensor.but(dims=() if tensor.dims == (1,) else None, optional=False)
+        if tensor.dims is None:
+            return tensor.but(optional=False)
+        dim = arguments[0] if arguments else keywords.get("dim")
+        return tensor.but(dims=squeezed(tensor.dims, dim), optional=False)
+    if name == "unsqueeze":
+        return tensor.but(dims=None if rank is None else d.of_rank(rank + 1), optional=False)
+    if name in ("flatten", "ravel"):
+        return tensor.but(dims=(None,) if not arguments and not keywords else None, optional=False)
+    if name in ("permute", "transpose", "swapaxes", "movedim", "t", "moveaxis", "swapdims"):
+        return tensor.but(dims=d.of_rank(rank), optional=False)
+    if name in ("index_select", "gather", "take_along_dim", "narrow"):
+        return tensor.but(dims=d.of_rank(rank), optional=False)
+    if name in ("view_as", "expand_as", "reshape_as"):
+        other = d.tensor_of(arguments[0]) if arguments else None
+        return tensor.but(dims=other.dims if other is not None else None, optional=False)
+    if name in ("select", "diagonal"):
+        return tensor.but(dims=None if rank is None else d.of_rank(rank - 1), optional=False)
+    return None
+
+
+def squeezed(dims: tuple[int | None, ...], dim: d.Value | None) -> tuple[int | None, ...] | None:
+    if type(dim) is not d.Host or type(dim.constant) is not int or not -len(dims) <= dim.constant < len(dims):
+        return None
+    size = dims[dim.constant]
+    if size is None:
+        return None
+    position = dim.constant % len(dims)
+    return dims[:position] + dims[position + 1 :] if size == 1 else dims
+
+
+# Reads
+
+
+def by_spelling(t: d.Tensor) -> d.Tensor:
+    """A read that only tensors have tells that a guess is right."""
+    return t.but(certainty=1) if t.certainty == 0 and t.live else t
+
+
+def item(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    if t.live and not fallbacks.is_free(frame, "torch.Tensor.item"):
+        frame.emit(Effect.SCALAR_READ, node.at, by_spelling(t), "item", receiver_node(node))
+    if largest_item(receiver_node(node)):
+        return d.host("int", varies=d.LONGEST, paid=t.live)
+    kind = t.dtype if t.dtype in ("int", "float", "bool") else "float"
+    return d.host(kind, paid=True)
+
+
+def tolist(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    if t.live and not fallbacks.is_free(frame, "torch.Tensor.tolist"):
+        frame.emit(Effect.VALUES_TO_LIST, node.at, by_spelling(t), "tolist", receiver_node(node))
+    if t.rank == 0:
+        return d.PAID
+    return d.sequence(
+        "list", None, d.host(t.dtype if t.dtype in ("int", "float") else "?", paid=True) if t.rank == 1 else d.UNKNOWN
+    )
+
+
+def numpy(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    if t.live:
+        forced = keywords.get("force") is d.TRUE
+        # It raises on every accelerator, so what may lie on the host surely does.
+        sure = t.device == d.XLA and t.certainty == 2 and not is_as_given(frame, receiver_node(node))
+        if forced or sure:
+            effect = Effect.VALUES_TO_LIST if forced else Effect.NUMPY_OF_DEVICE
+            frame.emit(effect, node.at, t, "numpy", receiver_node(node))
+    else:
+        copied_for_numpy(frame, node)
+    return d.NUMPY
+
+
+def copied_for_numpy(frame: Frame, node: ir.Call) -> None:
+    """``x.cpu().numpy()`` is one read: it is told of the whole expression."""
+    copied = receiver_node(node)
+    event = frame.record.events.get((copied.at, "")) if type(copied) is ir.Call else None
+    if event is not None and event.effect is Effect.COPY_TO_HOST:
+        del frame.record.events[event.at, ""]
+        frame.record_event(msgspec.structs.replace(event, effect=Effect.VALUES_TO_LIST, at=node.at, subject="numpy"))
+
+
+def cpu(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    if t.live:
+        frame.emit(Effect.COPY_TO_HOST, node.at, by_spelling(t), "cpu", receiver_node(node))
+    return t.but(device=d.HOST, optional=False)
+
+
+def is_nonzero(
+    frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value:
+    if t.live and not fallbacks.is_free(frame, f"torch.Tensor.{name}"):
+        frame.emit(Effect.COMPARED_ON_HOST, node.at, t, name, receiver_node(node))
+    return d.BOOL
+
+
+def compare(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    other = d.tensor_of(arguments[0]) if arguments else None
+    if (t.live or (other is not None and other.live)) and not fallbacks.is_free(frame, f"torch.{name}"):
+        frame.emit(Effect.COMPARED_ON_HOST, node.at, t, name, receiver_node(node))
+    return d.BOOL
+
+
+# Moves and conversions
+
+
+def to(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    dtype, device, beside, copies = t.dtype, t.device, False, True
+    for position, value in enumerate(
+        [*arguments, *(v for k, v in keywords.items() if k in ("device", "dtype", "other"))]
+    ):
+        by_name = next((k for k, v in keywords.items() if v is value), "") if position >= len(arguments) else ""
+        other = d.tensor_of(value) if type(value) is not d.Role else None
+        if type(value) is d.Host and value.type == "dtype":
+            dtype = value.constant if value.known else None
+        elif other is not None:
+            dtype, device, beside = other.dtype, other.device, True
+        elif value is d.TRUE or value is d.FALSE or value is d.NONE:
+            continue
+        elif value is d.UNKNOWN or type(value) is d.Bound:
+            if by_name != "device":
+                dtype = None if by_name == "dtype" or t.dtype in d.MASKS else t.dtype
+            if by_name != "dtype":
+                device = to_unknown(device, by_name, t)
+        elif value is d.LIKELY_HOST_DEVICE:
+            device = device if device == d.HOST else None
+        else:
+            device, copies = shapes.device_of(value), not shapes.is_meta(value)
+    if device == d.HOST and t.live and t.device == d.XLA and copies:
+        # Where another tensor is known to lie on the host, what is only assumed of this one is not held against it.
+        if t.certainty == 2 or not (beside or names_place_of_another(node)):
+            frame.emit(Effect.COPY_TO_HOST, node.at, t, "to", receiver_node(node))
+    elif device == d.HOST and t.device is None and copies:
+        frame.emit(Effect.COPY_TO_HOST, node.at, t, "to", receiver_node(node), certainty=0)
+    if device == d.XLA and t.device != d.XLA:
+        frame.sign("moved", node.at)
+        if t.certainty == 1:
+            # A part of a loader's batch.
+            frame.sign("batch-moved", node.at)
+        check_moved(frame, t, device, arguments, node)
+    certainty = max(t.certainty, 1) if device == d.XLA else t.certainty
+    return t.but(device=device, dtype=dtype, optional=False, certainty=certainty)
+
+
+def to_unknown(device: str | None, by_name: str, t: d.Tensor) -> str | None:
+    """``.to(x)`` of something unknown: a dtype or a device; what is on the host may be moved."""
+    if by_name == "device":
+        return d.XLA
+    return device if device == d.XLA else None
+
+
+def cuda(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    note_cuda(frame, node)
+    if t.device != d.XLA:
+        frame.sign("moved", node.at)
+    return t.but(device=d.XLA, optional=False)
+
+
+def type_(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    if not arguments and not keywords:
+        return d.STR
+    value = arguments[0] if arguments else d.UNKNOWN
+    if type(value) is d.Host and value.type == "dtype":
+        return t.but(dtype=value.constant if value.known else None, optional=False)
+    if type(value) is d.Namespace and value.name.startswith(STAND_IN) and value.name.endswith("Tensor"):
+        if t.device != d.XLA:
+            frame.sign("moved", node.at)
+        return t.but(device=d.XLA, dtype=None, optional=False)
+    if type(value) is d.Namespace and value.name.startswith("torch.") and value.name.endswith("Tensor"):
+        if t.live:
+            frame.emit(Effect.COPY_TO_HOST, node.at, t, "type", receiver_node(node))
+        return t.but(device=d.HOST, optional=False)
+    return t.but(dtype=None, optional=False)
+
+
+def type_as(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    other = d.tensor_of(arguments[0]) if arguments else None
+    if other is None:
+        return t.but(dtype=None, optional=False)
+    return t.but(dtype=other.dtype, device=other.device or t.device, optional=False)
+
+
+def copy_into(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    source = d.tensor_of(arguments[0]) if arguments else None
+    if t.device == d.HOST and source is not None and source.device == d.XLA and source.certainty == 2:
+        frame.emit(Effect.COPY_TO_HOST, node.at, source, "copy_", node.arguments[0] if node.arguments else None)
+    frame.pending()
+    return t
+
+
+def detach(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    return t.but(grad=False, optional=False)
+
+
+def size(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    if not arguments and not keywords:
+        return shape_of(t)
+    dim = arguments[0] if arguments else d.UNKNOWN
+    if (
+        t.dims is not None
+        and type(dim) is d.Host
+        and type(dim.constant) is int
+        and -len(t.dims) <= dim.constant < len(t.dims)
+    ):
+        known = t.dims[dim.constant]
+        if known is not None:
+            return d.constant(known)
+    return d.host("int", varies=t.varies)
+
+
+def backward(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    frame.sign("backward", node.at)
+    frame.pending()
+    return d.NONE
+
+
+def new_factory(
+    frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value:
+    device = shapes.device_argument(keywords, t.device)
+    filled = bool(arguments) and all(type(v) is d.Host and v.type in ("int", "?") for v in arguments)
+    if name == "new_tensor" or (name == "new" and not filled):
+        given = {**keywords, "device": d.host("device", device)}
+        made = factories.make_tensor(frame, name, arguments, given, node)
+        return made if name == "new_tensor" or type(made) is not d.Tensor else made.but(dtype=t.dtype)
+    varies = check_numbers(frame, name, arguments, keywords, node, True)
+    sizes = arguments[:1] if name == "new_full" else arguments
+    dims = shapes.dims_from(sizes) if sizes else None
+    return d.tensor(device, shapes.dtype_argument(keywords, t.dtype), dims, False, varies, t.certainty)
+
+
+def where(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    if not arguments:
+        return functions.where(frame, name, [t], keywords, node)
+    return functions.where(frame, name, [arguments[0], t, *arguments[1:]], keywords, node)
+
+
+def several(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    if name == "split" and is_of_text(arguments, keywords):
+        return d.sequence("list", None, d.STR)
+    return functions.several(frame, name, [t, *arguments], keywords, node)
+
+
+def is_of_text(arguments: Arguments, keywords: Keywords) -> bool:
+    """``line.split()``, ``line.split(",")``: of a tensor both would raise, so what was taken for one is a text."""
+    if not arguments:
+        return not keywords
+    return type(arguments[0]) is d.Host and arguments[0].type == "str"
+
+
+def factor(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    """``add(x, alpha=k)``: a device scalar there is read."""
+    alpha = keywords.get("alpha")
+    if type(alpha) is d.Tensor and alpha.live:
+        frame.emit(Effect.TENSOR_AS_NUMBER, node.at, alpha, "alpha", None)
+    return functions.result_of_call(name, t.but(optional=False), arguments, keywords)
+
+
+def copies(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    return t.but(optional=False)
+
+
+Method = Callable[[Frame, d.Tensor, str, Arguments, Keywords, ir.Call], d.Value]
+METHODS: dict[str, Method] = {
+    **dict.fromkeys(("item", "__float__", "__int__", "__bool__"), item),
+    "tolist": tolist,
+    "numpy": numpy,
+    "__array__": numpy,
+    "cpu": cpu,
+    "is_nonzero": is_nonzero,
+    **dict.fromkeys(("equal", "allclose"), compare),
+    "to": to,
+    "cuda": cuda,
+    "type": type_,
+    "type_as": type_as,
+    "copy_": copy_into,
+    "detach": detach,
+    "detach_": detach,
+    "size": size,
+    "backward": backward,
+    **dict.fromkeys(("new_tensor", "new_zeros", "new_ones", "new_full", "new_empty", "new"), new_factory),
+    "where": where,
+    **dict.fromkeys(("split", "chunk", "unbind", "tensor_split"), several),
+    **dict.fromkeys(("add", "sub", "add_", "sub_"), factor),
+    **dict.fromkeys(("pin_memory", "share_memory_", "requires_grad_"), copies),
+}

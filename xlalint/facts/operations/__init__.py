@@ -1,0 +1,1 @@
+"""Operations on abstract values: members, elements, arithmetic, shapes and devices."""

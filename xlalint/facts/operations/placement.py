@@ -1,0 +1,70 @@
+"""Whether anything but a signature tells that a tensor lies on the device."""
+
+from __future__ import annotations
+
+from xlalint.facts.domain import domain as d
+from xlalint.facts.state.frame import Frame
+from xlalint.facts.state.reaching import assignment_of
+from xlalint.knowledge.tables import frameworks
+from xlalint.program import ir
+from xlalint.program.traversal import names_in
+
+MOVING = frozenset({"to", "cuda"})
+
+
+def is_as_given(frame: Frame, node: ir.Expr | None) -> bool:
+    """Whether a value comes from a parameter that no call in sight gives: what is handed to numpy lies on the host
+    then, or the program would run on no accelerator. What a framework calls is given device tensors."""
+    if frameworks().get("entry", frame.function.name) is not None or not frame.given_by_signature():
+        return False
+    roots = roots_of(frame, node)
+    values = [frame.env.get(name, d.UNKNOWN) for name in roots]
+    return any(type(value) is not d.Module for value in values) and not any(type(v) is d.Module for v in values)
+
+
+def roots_of(frame: Frame, node: ir.Expr | None) -> frozenset[str]:
+    """The parameters that an expression is computed from, through the assignments on the way."""
+    parameters = {p.name for p in frame.function.parameters}
+    pending, seen = list(names_in(node, MOVING)), set()
+    roots: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        assigned = assignment_of(frame, name)
+        used = [name] if assigned is None else list(names_in(assigned.value, MOVING))
+        if name in used and name in parameters:
+            roots.add(name)
+        pending.extend(used)
+    return frozenset(roots)
+
+
+def made_on_host(value: d.Value) -> d.Value:
+    """The same with its tensors on the host, where torch makes them if nobody names another device."""
+    if type(value) is d.Tensor:
+        return value.but(device=d.HOST)
+    if type(value) is d.Sequence and value.elements is not None:
+        return d.sequence(value.kind, [made_on_host(part) for part in value.elements])
+    if type(value) is d.Sequence:
+        return d.sequence(value.kind, None, made_on_host(value.element))
+    if type(value) is d.Mapping:
+        rest = None if value.rest is None else made_on_host(value.rest)
+        return d.mapping(tuple((key, made_on_host(part)) for key, part in value.items), rest)
+    return value
+
+
+def tells_no_device(value: d.Value) -> bool:
+    """Whether a value is known to be made of numbers, words and tensors of the host alone, and names no device."""
+    if type(value) is d.Tensor:
+        return value.device == d.HOST
+    if type(value) is d.Sequence:
+        return all(map(tells_no_device, value.elements if value.elements is not None else (value.element,)))
+    if type(value) is d.Mapping:
+        return all(tells_no_device(part) for _, part in value.items) and (not value.rest or tells_no_device(value.rest))
+    if type(value) is d.Union:
+        return all(map(tells_no_device, value.alternatives))
+    return type(value) is d.Host and value.type in HOST_TYPES
+
+
+HOST_TYPES = frozenset({"int", "float", "bool", "str", "none", "bytes", "numpy"})

@@ -1,0 +1,143 @@
+"""What one evaluation of a function leaves behind: costly places, calls, loops, signs of a step.
+
+Records of the same function in several contexts are merged; merging is commutative, so the order of evaluation
+never shows.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+import msgspec
+
+from xlalint.facts.domain.domain import LoopKey
+from xlalint.facts.events import Effect, Place
+from xlalint.program import ir
+
+RegionKey: TypeAlias = tuple[str, int]
+"""Kind and packed span. The function's own body is ``ROOT``."""
+ROOT: RegionKey = ("body", 0)
+FunctionKey: TypeAlias = tuple[str, str, int]
+"""Path, qualified name and packed span of a function."""
+
+
+ANY_PARAMETER: Final = (-1,)
+"""Given by a call of which nothing more is known: any parameter may be."""
+
+
+def function_key(function: ir.FunctionIR) -> FunctionKey:
+    return (function.module, function.qualname, function.at)
+
+
+class Region(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A part of a function that runs at its own pace.
+
+    ``kind``: "loop", "while", "amortised" (behind ``step % k == 0``), "rare" (first step, handlers), "evaluation"
+    (under ``no_grad``), "closure" (a step closure), "given" (behind a test of whether a parameter was given, which the
+    call decides). ``over`` says what a loop iterates: "loader", "counter", "tensor", "parameters" or ""; of "given",
+    the position of the parameter. ``text`` is the packed span of the iterable or the test.
+    """
+
+    key: RegionKey
+    parent: RegionKey
+    over: str
+    text: int
+
+
+class RawEvent(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    effect: Effect
+    subject: str
+    at: int
+    statement: int
+    operand: int
+    value: str
+    certainty: int
+    region: RegionKey
+    guards: tuple[int, ...]
+    place: Place
+    detail: str
+    form: str
+    backward_only: bool
+    origin: int
+    """Packed span of the statement that last assigned the operand's name, or 0."""
+    varies: LoopKey | None
+    undecided: bool = False
+    """It stands in an arm of an ``if`` of which nothing is known."""
+
+
+class Sign(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Evidence of a step: "backward", "optimizer-step", "boundary", "model-call", "loader", "framework" …"""
+
+    kind: str
+    region: RegionKey
+    at: int
+
+
+class CallEdge(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    callee: FunctionKey
+    region: RegionKey
+    at: int
+    undecided: bool = False
+    """It stands behind a test of which nothing is known."""
+    given: tuple[int, ...] = ANY_PARAMETER
+    """The positions of the parameters that this call may give something else than the ``None`` which is their
+    default."""
+
+    def gives(self, position: int) -> bool:
+        return self.given == ANY_PARAMETER or position in self.given
+
+
+class Record:
+    """Mutable while a function is evaluated."""
+
+    __slots__ = ("calls", "events", "regions", "signs")
+
+    def __init__(self) -> None:
+        self.events: dict[tuple[int, str], RawEvent] = {}
+        self.regions: dict[RegionKey, Region] = {}
+        self.signs: dict[Sign, None] = {}
+        self.calls: dict[CallEdge, None] = {}
+
+    def merge(self, other: Record) -> None:
+        for key, event in other.events.items():
+            mine = self.events.get(key)
+            self.events[key] = event if mine is None else stronger(mine, event)
+        for region in other.regions.values():
+            known = self.regions.get(region.key)
+            if known is None or known.over < region.over:
+                self.regions[region.key] = region
+        self.signs.update(other.signs)
+        self.calls.update(other.calls)
+
+
+def rank(event: RawEvent) -> tuple[object, ...]:
+    return (
+        event.certainty,
+        event.effect.value,
+        breadth(event),
+        not event.backward_only,
+        event.place is Place.BEFORE_BOUNDARY,
+        -len(event.guards),
+        event.varies or ("", "", 0),
+        event.subject,
+        event.value,
+        event.detail,
+        event.form,
+        event.operand,
+        event.origin,
+        event.guards,
+        event.region,
+        not event.undecided,
+    )
+
+
+def breadth(event: RawEvent) -> int:
+    """How many lengths a padding may make: one of which nobody knows is told as such, whoever else calls it."""
+    if event.effect is not Effect.PADDED_TO_LONGEST:
+        return 0
+    return int(event.detail.rpartition(" ")[2]) if event.detail else 1 << 30
+
+
+def stronger(a: RawEvent, b: RawEvent) -> RawEvent:
+    """The surer of two events of one place; ties are broken by their text, so that the order never matters."""
+    return a if a is b or rank(a) >= rank(b) else b
