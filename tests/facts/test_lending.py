@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from xlalint.facts.driver.ir_exchange import pack, unpack, wanted
+from xlalint.facts.driver.ir_exchange import pack_module, unpack_module, wanted
 from xlalint.program.lower import lower
 from xlalint.sources.source import Source
 
@@ -29,9 +29,9 @@ class Net(Base):
 
 def test_a_lent_file_is_the_same_and_keeps_what_is_one() -> None:
     module = lower(Source("/pkg/net.py", TEXT, "utf-8"), "pkg.net", "pkg")
-    data = pack(module)
+    data = pack_module(module)
     assert data is not None
-    lent = unpack(data)
+    lent = unpack_module(data)
     assert repr(lent) == repr(module)
     assert lent.classes["Net"].methods["forward"] is lent.everything[1]
 
@@ -40,7 +40,7 @@ def test_what_is_nested_too_deeply_is_not_lent() -> None:
     module = lower(Source("/deep.py", "x = " + "-" * 80 + "1\n", "utf-8"), "deep", "")
     for _ in range(20_000):
         module.globals["x"] = (module.globals["x"],)  # type: ignore[assignment]
-    assert pack(module) is None
+    assert pack_module(module) is None
 
 
 def test_what_a_share_leads_to_in_others_is_wanted(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ class Record:
         self.calls.update(other.calls)
 
 
-def rank(event: RawEvent) -> tuple[object, ...]:
+def event_rank(event: RawEvent) -> tuple[object, ...]:
     return (
         event.certainty,
         event.effect.value,
@@ -140,4 +140,4 @@ def breadth(event: RawEvent) -> int:
 
 def stronger(a: RawEvent, b: RawEvent) -> RawEvent:
     """The surer of two events of one place; ties are broken by their text, so that the order never matters."""
-    return a if a is b or rank(a) >= rank(b) else b
+    return a if a is b or event_rank(a) >= event_rank(b) else b

@@ -11,7 +11,7 @@ from xlalint.facts.driver.partition import imported_source
 from xlalint.facts.engine.engine import ATTRIBUTE_DEPTH, Engine
 from xlalint.facts.events import Effect
 from xlalint.facts.external import Called, Cost, Summary
-from xlalint.facts.interpreter.instantiation import is_plain
+from xlalint.facts.interpreter.instantiation import has_plain_bases
 from xlalint.facts.options import Assumptions
 from xlalint.facts.records import ROOT, FunctionKey, RawEvent, Record, RegionKey, function_key
 from xlalint.facts.state.frame import Frame
@@ -98,7 +98,7 @@ class Package:
             return ""
         if self.engine().is_module_class(found):
             return "module"
-        if not is_plain(list(self.program.external_bases(found))):
+        if not has_plain_bases(list(self.program.external_bases(found))):
             return ""
         iterated = any(self.program.method(found, method) for method in ("__iter__", "__getitem__", "__len__"))
         return "" if iterated else "class"

@@ -214,7 +214,7 @@ class Scopes:
     def use(self, value: ir.Expr, how: str) -> None:
         if self.muted:
             return
-        path = path_of(value)
+        path = stored_path(value)
         if path is not None:
             uses = self.current.uses.get(path)
             if uses is None:
@@ -317,7 +317,7 @@ def last_name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
-def path_of(value: ir.Expr) -> str | None:
+def stored_path(value: ir.Expr) -> str | None:
     """``name`` or ``self.name``; None for anything deeper."""
     kind = type(value)
     if kind is ir.Name:

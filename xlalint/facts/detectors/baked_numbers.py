@@ -74,20 +74,20 @@ def check_numbers(
     base = name[:-1] if name.endswith("_") and name[:-1] in BAKED else name
     if base not in BAKED:
         return None
-    sized = chosen(SIZES.get(base, ()), arguments, keywords)
+    sized = arguments_at(SIZES.get(base, ()), arguments, keywords)
     for value in sized:
         if reads_as_size(value) and not (base in LISTED and may_be_several(value)):
             frame.emit(Effect.TENSOR_AS_NUMBER, node.at, tensor_within(value), f"size of {base}", None)
             return None
     if base in FILLED:
         tell_width(frame, node.at, base, width_among(sized))
-    baked = varying(chosen(BAKED.get(base, ()), arguments, keywords))
+    baked = varying(arguments_at(BAKED.get(base, ()), arguments, keywords))
     if baked is not None and live and not (base in RECUT and baked == own):
         frame.emit(Effect.BAKED_NUMBER, node.at, d.host("int", varies=baked), base, None, varies=baked)
     return varying(sized)
 
 
-def chosen(places: tuple[str, ...], arguments: Sequence[T], keywords: Mapping[str, T]) -> list[T]:
+def arguments_at(places: tuple[str, ...], arguments: Sequence[T], keywords: Mapping[str, T]) -> list[T]:
     """Of a call's arguments, be they values or expressions, those in ``places``."""
     found: list[T] = []
     for place in places:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from xlalint.facts.detectors.baked_numbers import SIZES, chosen
-from xlalint.facts.detectors.round_trips import path_of
+from xlalint.facts.detectors.baked_numbers import SIZES, arguments_at
+from xlalint.facts.detectors.round_trips import dotted_path
 from xlalint.facts.detectors.varying_structure import last_line
 from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.row_lengths import number_of
 from xlalint.facts.events import FEW_SHAPES, Effect
-from xlalint.facts.operations.rounding import called
+from xlalint.facts.operations.rounding import called_name
 from xlalint.facts.records import Sign
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
@@ -65,7 +65,7 @@ def is_cold(frame: Frame, loop: ir.For, before: list[ir.Stmt], first: int) -> bo
     fresh = made_before(frame, steps, first)
     if sizes < 2 or not fresh:
         return False
-    runners = {path_of(step.function) for step in steps if fresh & set(names_in(step))}
+    runners = {dotted_path(step.function) for step in steps if fresh & set(names_in(step))}
     if any(warms(frame, statement, fresh, runners, loop) for statement in before):
         return False
     # Each call that is not itself one of a loop over something runs one size.
@@ -81,7 +81,7 @@ def sizes_of(frame: Frame, loop: ir.For) -> int:
         return count if count <= FEW_SHAPES and makes_sizes(frame, loop) else 0
     values = frame.evaluate(loop.iterable) if type(loop.iterable) in (ir.Name, ir.Attribute, ir.Display) else d.UNKNOWN
     elements = values.elements if type(values) is d.Sequence and values.elements is not None else ()
-    shapes = {shape_of(element) for element in elements}
+    shapes = {known_sizes(element) for element in elements}
     if None in shapes:
         return 0
     tensors = any(type(element) is d.Tensor for element in elements)
@@ -90,10 +90,10 @@ def sizes_of(frame: Frame, loop: ir.For) -> int:
 
 def is_range(node: ir.Expr) -> bool:
     """``range(64, 513, 64)``; without a third number it counts, and is no list of sizes."""
-    return type(node) is ir.Call and called(node) == "range" and len(node.arguments) == 3
+    return type(node) is ir.Call and called_name(node) == "range" and len(node.arguments) == 3
 
 
-def shape_of(value: d.Value) -> tuple[int, ...] | None:
+def known_sizes(value: d.Value) -> tuple[int, ...] | None:
     """Of a tensor, or of a number or a tuple of them that becomes one's size."""
     if type(value) is d.Tensor:
         dims = value.dims or (None,)
@@ -111,31 +111,31 @@ def makes_sizes(frame: Frame, loop: ir.For) -> bool:
     for part in walk(loop.body):
         if type(part) is ir.Call and own & set(names_in(sizes_given(part))) and works_on_tensors(frame, part):
             return True
-        if type(part) is ir.Subscript and own & set(names_in(part.index)) and is_tensor(frame, part.value):
+        if type(part) is ir.Subscript and own & set(names_in(part.index)) and names_tensor(frame, part.value):
             return True
     return False
 
 
 def sizes_given(call: ir.Call) -> tuple[ir.Expr, ...]:
     """The arguments of an op that become a tensor's size."""
-    places = SIZES.get(called(call), ())
+    places = SIZES.get(called_name(call), ())
     if not places:
         return ()
     keywords = {name: value for name, value in call.keywords if name is not None}
     listed = (argument for argument in call.arguments if type(argument) is ir.Display)
-    return (*chosen(places, call.arguments, keywords), *listed)
+    return (*arguments_at(places, call.arguments, keywords), *listed)
 
 
 def works_on_tensors(frame: Frame, call: ir.Call) -> bool:
     receiver = receiver_node(call)
-    callee = frame.evaluate(call.function) if path_of(call.function) else d.UNKNOWN
+    callee = frame.evaluate(call.function) if dotted_path(call.function) else d.UNKNOWN
     if type(callee) is d.Namespace:
         return callee.name.startswith(("torch", "numpy"))
-    return receiver is not None and is_tensor(frame, receiver)
+    return receiver is not None and names_tensor(frame, receiver)
 
 
-def is_tensor(frame: Frame, node: ir.Expr) -> bool:
-    return bool(path_of(node)) and d.tensor_of(frame.evaluate(node)) is not None
+def names_tensor(frame: Frame, node: ir.Expr) -> bool:
+    return bool(dotted_path(node)) and d.tensor_of(frame.evaluate(node)) is not None
 
 
 def made_before(frame: Frame, steps: list[ir.Call], first: int) -> set[str]:
@@ -146,12 +146,12 @@ def made_before(frame: Frame, steps: list[ir.Call], first: int) -> set[str]:
         bound = frame.bound_on(name)
         if 0 < bound < first:
             fresh.add(name)
-        elif not bound and not is_plain(frame.evaluate(ir.Name(name, 0))):
+        elif not bound and not has_no_graph(frame.evaluate(ir.Name(name, 0))):
             return set()
-    return {name for name in fresh if not is_plain(frame.evaluate(ir.Name(name, 0)))}
+    return {name for name in fresh if not has_no_graph(frame.evaluate(ir.Name(name, 0)))}
 
 
-def is_plain(value: d.Value) -> bool:
+def has_no_graph(value: d.Value) -> bool:
     """What has no graph of its own."""
     return type(value) in (d.Host, d.Function, d.Namespace, d.Class)
 
@@ -162,11 +162,11 @@ def warms(frame: Frame, statement: ir.Stmt, fresh: set[str], runners: set[str], 
     for part in walk(statement):
         if type(part) is ir.For and same(part.iterable, loop.iterable):
             return True
-        if type(part) is not ir.Call or path_of(part.function) in runners:
+        if type(part) is not ir.Call or dotted_path(part.function) in runners:
             continue
-        if WARM in called(part).lower():
+        if WARM in called_name(part).lower():
             return True
-        callee = frame.evaluate(part.function) if path_of(part.function) else d.UNKNOWN
+        callee = frame.evaluate(part.function) if dotted_path(part.function) else d.UNKNOWN
         values = (*part.arguments, *(value for _, value in part.keywords))
         given = fresh & {value.name for value in values if type(value) is ir.Name}
         if given and type(callee) not in (d.Namespace, d.Class, d.Bound):
@@ -181,7 +181,7 @@ def runs(block: Iterable[ir.Stmt], runners: set[str], many: int) -> int:
     total = 0
     for statement in block:
         inner = blocks_of(statement)
-        steps = [part for part in walk(statement) if type(part) is ir.Call and path_of(part.function) in runners]
+        steps = [part for part in walk(statement) if type(part) is ir.Call and dotted_path(part.function) in runners]
         count = sum(runs(one, runners, many) for one in inner) if inner else len(steps)
         varying = type(statement) is ir.While or any(type(part) is ir.Comprehension for part in walk(statement))
         if type(statement) is ir.For:

@@ -28,7 +28,9 @@ def check_call(
     """Note the cost of the first row that holds for a call of ``name`` and has what it works on. ``fixable`` is whether
     the call itself is one of ``name``, so that its fix can be made there."""
     for row in costly_calls().get(name, ()):
-        if not holds(row, arguments, keywords) or any(name in frame.engine.program.called for name in row.unless):
+        if not meets_condition(row, arguments, keywords) or any(
+            name in frame.engine.program.called for name in row.unless
+        ):
             continue
         known = operand(row, arguments, keywords)
         if known is None:
@@ -40,7 +42,7 @@ def check_call(
         return
 
 
-def holds(row: CostlyCall, arguments: list[d.Value], keywords: dict[str, d.Value]) -> bool:
+def meets_condition(row: CostlyCall, arguments: list[d.Value], keywords: dict[str, d.Value]) -> bool:
     """Whether the condition is known to be met; what ``**`` hands on may be anything."""
     if not row.condition:
         return True

@@ -60,13 +60,13 @@ def check_op(
     forward = row.costs_for(bound) if row.costs != "never" else False
     if forward:
         effect = EFFECTS.get(last, Effect.CPU_FALLBACK)
-        detail = named(row.fallback, arguments, keywords)
+        detail = fallback_names(row.fallback, arguments, keywords)
         frame.emit(effect, node.at, value, row.name, operand, detail=detail)
         return
     if row.backward_costs == "never" or frame.no_grad or not any(t.grad for t in live):
         return
-    if row.backward_costs_for(bound) and not (is_called(frame) and frame.given_by_signature()):
-        detail = named(row.backward_fallback, arguments, keywords)
+    if row.backward_costs_for(bound) and not (is_called_by_name(frame) and frame.given_by_signature()):
+        detail = fallback_names(row.backward_fallback, arguments, keywords)
         frame.emit(Effect.CPU_FALLBACK, node.at, value, row.name, operand, detail=detail, backward_only=True)
 
 
@@ -84,14 +84,14 @@ def check_newly_costly(
         check_op(frame, row, arguments, keywords, node, method=method)
 
 
-def named(ops: tuple[str, ...], arguments: list[d.Value], keywords: dict[str, d.Value]) -> str:
+def fallback_names(ops: tuple[str, ...], arguments: list[d.Value], keywords: dict[str, d.Value]) -> str:
     """The ``aten`` ops that fall back; where an op has many, those that the call's words (``mode="bicubic"``) name."""
     words = [v.constant for v in [*arguments, *keywords.values()] if type(v) is d.Host and isinstance(v.constant, str)]
     chosen = [name for name in ops if any(word in name for word in words)] or list(ops)
     return " ".join(f"aten::{name}" for name in chosen[:3])
 
 
-def is_called(frame: Frame) -> bool:
+def is_called_by_name(frame: Frame) -> bool:
     """Whether gradients flow into a function is told by its calls, where there are any."""
     return frame.function.name in frame.engine.program.called and frame.function.name != "forward"
 

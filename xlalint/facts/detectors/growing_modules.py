@@ -15,15 +15,15 @@ HOLDERS = ("ModuleList", "Sequential")
 def check_hooked(frame: Frame, name: str, node: ir.Call) -> None:
     """Who removes hooks again, anywhere in the function, keeps their number."""
     if name in frameworks().names("hook") and "remove" not in frame.function.called:
-        emit(frame, "hook", node)
+        emit_growth(frame, "hook", node)
 
 
 def check_added(frame: Frame, module: d.Module, name: str, node: ir.Call) -> None:
     if name in ADDING and module.name.endswith(HOLDERS):
-        emit(frame, "layer", node)
+        emit_growth(frame, "layer", node)
 
 
-def emit(frame: Frame, subject: str, node: ir.Call) -> None:
+def emit_growth(frame: Frame, subject: str, node: ir.Call) -> None:
     """In a function without a loop, what it was given may grow: whether a loop of steps calls it is seen later."""
     loop = frame.loop_key()
     bound = bound_at(frame, node.function)

@@ -18,7 +18,7 @@ def switch_mode(frame: Frame, name: str, arguments: list[d.Value], node: ir.Call
     """``model.eval()``, ``model.train(False)``. In ``self.train(mode)`` the caller has the choice, and what is restored
     by ``model.train(before)`` was the other mode."""
     holder = receiver_node(node)
-    model = named(frame, holder)
+    model = model_name(frame, holder)
     is_chosen_here = all(
         type(value) is ir.Constant for value in (*node.arguments, *(value for _, value in node.keywords))
     )
@@ -29,7 +29,7 @@ def switch_mode(frame: Frame, name: str, arguments: list[d.Value], node: ir.Call
         frame.emit(Effect.MODE_SWITCH, node.at, d.NONE, mode, holder, certainty=certainty, detail=model)
 
 
-def named(frame: Frame, node: ir.Expr | None) -> str:
+def model_name(frame: Frame, node: ir.Expr | None) -> str:
     """What tells one model from another: the last name, wrappers left out; of what a function itself has bound, the
     function, too."""
     while type(node) is ir.Attribute and node.name == "module":

@@ -17,7 +17,7 @@ def check_way_to_host(
     """``model.cpu()`` and ``model.to("cpu")``, where the same function moves the model back."""
     if not goes_to_host(name, arguments, keywords) or type(node.function) is not ir.Attribute:
         return
-    moved = path_of(node.function.value)
+    moved = dotted_path(node.function.value)
     if moved and any(path == moved for path in moved_back(frame, frame.function.body)):
         frame.emit(Effect.MODEL_TO_HOST, node.at, d.NONE, name, node.function.value)
 
@@ -38,7 +38,7 @@ def moved_back(frame: Frame, node: object) -> Iterator[str]:
         if isinstance(node, ir.Call) and isinstance(node.function, ir.Attribute) and node.function.name == "to":
             given = [*node.arguments, *(value for name, value in node.keywords if name == "device")]
             if given and may_be_device(frame, given[0]):
-                yield path_of(node.function.value)
+                yield dotted_path(node.function.value)
         for field in node.__struct_fields__:
             yield from moved_back(frame, getattr(node, field))
 
@@ -53,11 +53,11 @@ def may_be_device(frame: Frame, node: ir.Expr) -> bool:
     return value.type in ("device", "str", "?") and device_of(value) == d.XLA
 
 
-def path_of(node: ir.Expr) -> str:
+def dotted_path(node: ir.Expr) -> str:
     """``self.model`` as text; empty where something is computed first."""
     if type(node) is ir.Name:
         return node.name
     if type(node) is ir.Attribute:
-        inner = path_of(node.value)
+        inner = dotted_path(node.value)
         return f"{inner}.{node.name}" if inner else ""
     return ""

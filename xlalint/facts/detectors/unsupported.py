@@ -15,7 +15,7 @@ def check_restrictions(
     frame: Frame, name: str, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call
 ) -> None:
     for row in restrictions().get(name, ()):
-        if row.outcome == "free" or not holds(row, arguments, keywords, node):
+        if row.outcome == "free" or not is_refused(row, arguments, keywords, node):
             continue
         effect = Effect.UNSUPPORTED if row.effect == "unsupported" else Effect.CUDA_HABIT
         exception = row.exception.split("|")[0]
@@ -27,7 +27,7 @@ def check_restrictions(
             frame.emit(effect, node.at, d.NONE, name, None, detail=detail, form=row.fix)
 
 
-def holds(row: Restriction, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call) -> bool:
+def is_refused(row: Restriction, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call) -> bool:
     if not row.condition:
         return True
     if "**" in keywords:

@@ -22,7 +22,7 @@ def check_moved(frame: Frame, tensor: d.Tensor, device: str | None, arguments: l
     """``torch.zeros(8).to(device)``."""
     if device == d.XLA and is_surely_on_host(tensor):
         form = "" if arguments[1:] else made_there(arguments, node)
-        emit(frame, tensor, node, receiver_node(node), "moved", form)
+        emit_upload(frame, tensor, node, receiver_node(node), "moved", form)
 
 
 def check_made(frame: Frame, data: d.Value, device: str | None, node: ir.Call) -> None:
@@ -30,7 +30,7 @@ def check_made(frame: Frame, data: d.Value, device: str | None, node: ir.Call) -
     held = data.element if type(data) is d.Sequence else data
     numbers = type(data) is d.Sequence and type(held) in (d.Host, d.Sequence) and data.elements != ()
     if device == d.XLA and (numbers or data is d.NUMPY) and d.tensor_of(held) is None:
-        emit(frame, d.tensor(d.HOST), node, node.arguments[0] if node.arguments else None, "made")
+        emit_upload(frame, d.tensor(d.HOST), node, node.arguments[0] if node.arguments else None, "made")
 
 
 def check_mixed(frame: Frame, a: d.Tensor | None, b: d.Tensor | None, node: ir.Expr) -> None:
@@ -43,7 +43,7 @@ def check_mixed(frame: Frame, a: d.Tensor | None, b: d.Tensor | None, node: ir.E
             and is_surely_on_host(other)
             and other.rank
         ):
-            emit(frame, other, node, node, "operand")
+            emit_upload(frame, other, node, node, "operand")
 
 
 def check_index(frame: Frame, tensor: d.Tensor, key: d.Value, item: ir.Expr, node: ir.Expr) -> None:
@@ -52,7 +52,7 @@ def check_index(frame: Frame, tensor: d.Tensor, key: d.Value, item: ir.Expr, nod
         return
     listed = type(key) is d.Sequence and key.kind == "list" and type(key.element) is d.Host and key.elements != ()
     if listed or (type(key) is d.Tensor and is_surely_on_host(key) and key.rank and key.dtype not in d.MASKS):
-        emit(frame, d.tensor(d.HOST, "int"), node, item, "index")
+        emit_upload(frame, d.tensor(d.HOST, "int"), node, item, "index")
 
 
 def check_module(frame: Frame, module: d.Module, name: str, node: ir.Call) -> None:
@@ -60,10 +60,12 @@ def check_module(frame: Frame, module: d.Module, name: str, node: ir.Call) -> No
     made = receiver_node(node)
     last = module.name.rpartition(".")[2]
     if name == "to" and type(made) is ir.Call and last.startswith(WITH_PARAMETERS):
-        emit(frame, d.NONE, node, made, "module")
+        emit_upload(frame, d.NONE, node, made, "module")
 
 
-def emit(frame: Frame, value: d.Value, node: ir.Expr, operand: ir.Expr | None, subject: str, form: str = "") -> None:
+def emit_upload(
+    frame: Frame, value: d.Value, node: ir.Expr, operand: ir.Expr | None, subject: str, form: str = ""
+) -> None:
     if KEPT.isdisjoint(decorator_names(frame.function)):
         frame.emit(Effect.UPLOAD, span_of(node), value, subject, operand, form=form)
 

@@ -90,11 +90,11 @@ def promised_parameter(classes: Iterable[str], method: str, name: str, position:
     """``classes`` are the names of the method's class and of its bases; ``position`` counts from ``self``."""
     rows = parameter_rows()
     by_position = rows.get((method, f"#{position}"), ())
-    return chosen(classes, (*rows.get((method, name), ()), *by_position, *rows.get(("*", name), ())))
+    return declared_by(classes, (*rows.get((method, name), ()), *by_position, *rows.get(("*", name), ())))
 
 
 def promised_attribute(classes: Iterable[str], name: str) -> d.Value | None:
-    return chosen(classes, attribute_rows().get(name, ()))
+    return declared_by(classes, attribute_rows().get(name, ()))
 
 
 @functools.cache
@@ -116,10 +116,10 @@ def promised_result(classes: Iterable[str], method: str, keywords: Mapping[str, 
     for owner, value, flag, other in result_rows().get(method, ()):
         given = keywords.get(flag, d.FALSE)
         rows.append((owner, value if given is d.FALSE else other if given is d.TRUE else d.UNKNOWN))
-    return chosen(classes, tuple(rows))
+    return declared_by(classes, tuple(rows))
 
 
-def chosen(classes: Iterable[str], rows: tuple[tuple[str, d.Value], ...]) -> d.Value | None:
+def declared_by(classes: Iterable[str], rows: tuple[tuple[str, d.Value], ...]) -> d.Value | None:
     if not rows:
         return None
     names = tuple(classes)

@@ -24,7 +24,6 @@ from xlalint.facts.domain.lattice import (
     join_tensors,
     join_varies,
     joins,
-    merge,
     order_key,
     sequence,
     union,

@@ -98,7 +98,7 @@ def add_alternative(found: list[Value], part: Value) -> None:
     for i, other in enumerate(found):
         if other is part:
             return
-        merged = merge(other, part)
+        merged = merge_parts(other, part)
         if merged is not None:
             found[i] = merged
             return
@@ -157,7 +157,7 @@ def join_hosts(a: Host, b: Host) -> Host:
     return host("?", NO_CONSTANT, varies, paid)
 
 
-def merge(a: Value, b: Value) -> Value | None:
+def merge_parts(a: Value, b: Value) -> Value | None:
     """The one value that stands for both; None where they stay apart in a union."""
     kind = type(a)
     if kind is not type(b):
@@ -188,7 +188,7 @@ def merge(a: Value, b: Value) -> Value | None:
 
 @cache
 def _join(a: Value, b: Value) -> Value:
-    merged = merge(a, b)
+    merged = merge_parts(a, b)
     return merged if merged is not None else union((a, b))
 
 

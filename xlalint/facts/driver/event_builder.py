@@ -232,14 +232,14 @@ class Placing:
         own = os.path.abspath(self.source.path)
         if pace.loop is not None and not self.encloses(pace.loop, function, raw.region):
             key, region = pace.loop
-            yield Step(self.shown(key[0]), span_of(region[1]), "the step loop")
+            yield Step(self.shown(key[0]), as_span(region[1]), "the step loop")
         # A step loop around the place itself needs no callers to make it hot.
         own_loop = pace.loop is not None and pace.loop[0] == function.key
         for caller, edge in () if own_loop else self.heat.chain(function.key, raw.region):
             name = caller[1] if caller[1] != "<module>" else "the module"
-            yield Step(self.shown(caller[0]), span_of(edge.at), f"{name} calls {function_name(edge.callee)}")
+            yield Step(self.shown(caller[0]), as_span(edge.at), f"{name} calls {function_name(edge.callee)}")
         if raw.origin and function.key[0] == own:
-            yield Step(self.shown(own), span_of(raw.origin), f"`{self.text.of(raw.operand)}` is set here")
+            yield Step(self.shown(own), as_span(raw.origin), f"`{self.text.of(raw.operand)}` is set here")
 
     def encloses(self, loop: tuple[FunctionKey, RegionKey], function: FunctionFacts, region: RegionKey) -> bool:
         return loop[0] == function.key
@@ -249,7 +249,7 @@ HOST_EFFECTS = frozenset({"padded-to-longest", "varying-batch", "short-last-batc
 """What counts in code that runs on the host: data sets and collators."""
 
 
-def span_of(at: int) -> Span:
+def as_span(at: int) -> Span:
     return Span(*unpack(at))
 
 

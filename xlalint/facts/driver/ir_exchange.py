@@ -44,7 +44,7 @@ class Named:
                 yield target
 
 
-def pack(module: ir.ModuleIR) -> bytes | None:
+def pack_module(module: ir.ModuleIR) -> bytes | None:
     """None for what is nested too deeply: who needs it reads it."""
     try:
         return pickle.dumps(module, protocol=5)
@@ -52,6 +52,6 @@ def pack(module: ir.ModuleIR) -> bytes | None:
         return None
 
 
-def unpack(data: bytes) -> ir.ModuleIR:
+def unpack_module(data: bytes) -> ir.ModuleIR:
     module: ir.ModuleIR = pickle.loads(data)
     return module

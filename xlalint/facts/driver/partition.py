@@ -13,7 +13,7 @@ import msgspec
 from xlalint.facts.detectors.graph_breaks import is_turned_off
 from xlalint.facts.domain.known_names import is_module_base
 from xlalint.facts.driver.file_index import Evaluated, Index
-from xlalint.facts.driver.ir_exchange import pack, unpack
+from xlalint.facts.driver.ir_exchange import pack_module, unpack_module
 from xlalint.facts.driver.workspace import MAX_IMPORTED, Surroundings, Workspace
 from xlalint.facts.driver.xla_reach import reaches_xla
 from xlalint.facts.engine.engine import Engine, is_without_grad
@@ -141,7 +141,7 @@ class Part:
     def lend(self, asked: Iterable[str]) -> dict[str, bytes]:
         """Those of the files asked for that this process has lowered."""
         modules = {path: module for path in asked if (module := self.modules.get(path)) is not None}
-        packed = {path: pack(module) for path, module in modules.items()}
+        packed = {path: pack_module(module) for path, module in modules.items()}
         return {path: data for path, data in packed.items() if data is not None}
 
     def load(self, path: str) -> ir.ModuleIR | None:
@@ -149,7 +149,7 @@ class Part:
         if path in self.left_out:
             return None
         if borrowed is not None:
-            return unpack(borrowed)
+            return unpack_module(borrowed)
         source = self.sources.get(path)
         if source is None:
             source = imported_source(path)
@@ -305,17 +305,17 @@ def overridden(program: Program, cls: ir.ClassIR, function: ir.FunctionIR) -> tu
     return tuple(function_key(method) for method in found if method is not None)
 
 
-def merge(parts: Iterable[list[Evaluated]]) -> dict[FunctionKey, Evaluated]:
+def merge_partitions(parts: Iterable[list[Evaluated]]) -> dict[FunctionKey, Evaluated]:
     """The records of all processes, one for each function, in the order of their keys."""
     merged: dict[FunctionKey, Evaluated] = {}
     for part in parts:
         for one in part:
             known = merged.get(one.facts.key)
-            merged[one.facts.key] = one if known is None else merge_two(known, one)
+            merged[one.facts.key] = one if known is None else merge_records(known, one)
     return {key: merged[key] for key in sorted(merged)}
 
 
-def merge_two(a: Evaluated, b: Evaluated) -> Evaluated:
+def merge_records(a: Evaluated, b: Evaluated) -> Evaluated:
     record = Record()
     for one in (a, b):
         other = Record()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from xlalint.facts.driver.event_builder import Placing
 from xlalint.facts.driver.file_index import Evaluated, Index
-from xlalint.facts.driver.partition import merge
+from xlalint.facts.driver.partition import merge_partitions
 from xlalint.facts.driver.workspace import Workspace, absolute
 from xlalint.facts.driver.xla_reach import files_with_xla
 from xlalint.facts.events import Event, Facts
@@ -27,7 +27,7 @@ class Whole:
         parts: Iterable[list[Evaluated]],
         failures: Iterable[Failure],
     ) -> None:
-        functions = merge(parts)
+        functions = merge_partitions(parts)
         self.heat = HeatMap([one.facts for one in functions.values()], workspace.files)
         self.xla = files_with_xla(indexes, workspace.files)
         self.names = {**workspace.beside, **{path: source.path for path, source in workspace.sources.items()}}

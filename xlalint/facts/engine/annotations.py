@@ -61,7 +61,7 @@ def annotated(engine: Evaluator, node: ir.Expr | None, path: str) -> d.Value | N
     if isinstance(node, ir.Constant):
         return d.NONE if node.value is None else annotated_string(engine, node, path)
     if isinstance(node, (ir.Name, ir.Attribute)):
-        return named(engine, node, path)
+        return named_type(engine, node, path)
     if isinstance(node, ir.Binary) and node.operator == "or":
         return either([annotated(engine, node.left, path), annotated(engine, node.right, path)])
     if isinstance(node, ir.Subscript):
@@ -76,7 +76,7 @@ def annotated_string(engine: Evaluator, node: ir.Constant, path: str) -> d.Value
     return NAMED.get(name)
 
 
-def named(engine: Evaluator, node: ir.Name | ir.Attribute, path: str) -> d.Value | None:
+def named_type(engine: Evaluator, node: ir.Name | ir.Attribute, path: str) -> d.Value | None:
     if node.name in NAMED:
         return NAMED[node.name]
     if node.name in SEQUENCES or node.name in MAPPINGS:
@@ -99,7 +99,7 @@ def subscripted(engine: Evaluator, node: ir.Subscript, path: str) -> d.Value | N
     if name == "Union":
         return either([annotated(engine, part, path) for part in inner])
     if name in SEQUENCES:
-        return sequence(engine, SEQUENCES[name], inner, path)
+        return sequence_type(engine, SEQUENCES[name], inner, path)
     if name in MAPPINGS and len(inner) == 2:
         return d.mapping((), annotated(engine, inner[1], path) or d.UNKNOWN)
     if name == "Literal":
@@ -109,7 +109,7 @@ def subscripted(engine: Evaluator, node: ir.Subscript, path: str) -> d.Value | N
     return None
 
 
-def sequence(engine: Evaluator, kind: str, inner: list[ir.Expr], path: str) -> d.Value:
+def sequence_type(engine: Evaluator, kind: str, inner: list[ir.Expr], path: str) -> d.Value:
     last = inner[-1]
     if kind == "tuple" and len(inner) > 1 and not (isinstance(last, ir.Constant) and last.value is ...):
         return d.sequence(kind, [annotated(engine, part, path) or d.UNKNOWN for part in inner])

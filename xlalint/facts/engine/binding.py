@@ -120,7 +120,7 @@ def by_annotation(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Para
     if type(value) is d.Tensor:
         if value.dtype is None and (parameter.name.endswith("_ids") or parameter.name == "labels"):
             value = value.but(dtype="int")
-        if is_data(parameter.name):
+        if is_model_input(parameter.name):
             value = value.but(grad=False)
         default = parameter.default
         if isinstance(default, ir.Constant) and default.value is None:
@@ -128,7 +128,7 @@ def by_annotation(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Para
     return value
 
 
-def is_data(name: str) -> bool:
+def is_model_input(name: str) -> bool:
     """Inputs of a model, as their names tell: no gradient flows into them."""
     return name.endswith(("mask", "_ids", "labels", "masks")) or name in ("pixel_values", "input_features", "images")
 
@@ -232,8 +232,8 @@ def by_name(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter)
     used = name != CONTEXT and not TENSOR_ONLY.isdisjoint(function.uses.get(name, ()))
     if is_forward(function) and (named or used):
         dtype = "int" if name.endswith("_ids") or name == "labels" else None
-        return d.tensor(dtype=dtype, grad=not is_data(name), certainty=1, optional=optional)
-    if used and not is_called(engine, function):
+        return d.tensor(dtype=dtype, grad=not is_model_input(name), certainty=1, optional=optional)
+    if used and not is_called_anywhere(engine, function):
         return d.tensor(certainty=1, optional=optional)
     return d.UNKNOWN
 
@@ -255,7 +255,7 @@ def used_as_tensor(function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value:
     return d.tensor(grad=False, certainty=1, optional=True)
 
 
-def is_called(engine: Evaluator, function: ir.FunctionIR) -> bool:
+def is_called_anywhere(engine: Evaluator, function: ir.FunctionIR) -> bool:
     """Whether some linted file calls something of this name: then its arguments are known from there."""
     return function.name in engine.program.called
 

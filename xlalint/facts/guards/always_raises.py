@@ -19,10 +19,10 @@ def surely_raises(frame: Frame, node: ir.Expr) -> bool:
     if type(callee) is not d.Function or callee.ir.owner or callee.ir.decorators:
         return False
     runs_at_once = not (callee.ir.is_generator or callee.ir.is_async)
-    return runs_at_once and ending(callee.ir.body, told(callee.ir, node)) is True
+    return runs_at_once and ending(callee.ir.body, constant_arguments(callee.ir, node)) is True
 
 
-def told(function: ir.FunctionIR, node: ir.Call) -> dict[str, bool]:
+def constant_arguments(function: ir.FunctionIR, node: ir.Call) -> dict[str, bool]:
     """Whether parameters hold, of those that a call or a default gives a constant."""
     named = {name: value for name, value in node.keywords if name is not None}
     if len(named) < len(node.keywords) or any(type(argument) is ir.Starred for argument in node.arguments):
@@ -39,7 +39,7 @@ def ending(block: ir.Block, known: dict[str, bool]) -> bool | None:
         if type(statement) is ir.Raise:
             return True
         if type(statement) is ir.If:
-            outcome = truth(statement.test, known)
+            outcome = test_outcome(statement.test, known)
             arms = ((statement.body, True), (statement.orelse, False))
             ends = {ending(arm, known) for arm, runs_on in arms if outcome in (None, runs_on)}
             if ends == {True} or False in ends:
@@ -52,8 +52,8 @@ def ending(block: ir.Block, known: dict[str, bool]) -> bool | None:
     return None
 
 
-def truth(test: ir.Expr, known: dict[str, bool]) -> bool | None:
+def test_outcome(test: ir.Expr, known: dict[str, bool]) -> bool | None:
     if type(test) is ir.Unary and test.operator == "not":
-        outcome = truth(test.operand, known)
+        outcome = test_outcome(test.operand, known)
         return None if outcome is None else not outcome
     return known.get(test.name) if type(test) is ir.Name else None

@@ -32,7 +32,7 @@ def settled_pace(frame: Frame, test: ir.Expr, outcome: bool, block: ir.Block) ->
     """The region kind of ``block``, which stands behind this outcome of a test, where it runs only until it has run:
     for an attribute now and then, for a name once each time that the loop around it runs. Empty elsewhere."""
     for asked in questions(test, outcome):
-        if all(is_settled(frame, path, value, block) for path, value in asked):
+        if all(is_one_time(frame, path, value, block) for path, value in asked):
             return "amortised" if any(is_own(path) for path, _ in asked) else "leaving"
     return ""
 
@@ -112,8 +112,8 @@ def is_own(path: str) -> bool:
     return path.startswith("self.")
 
 
-def is_settled(frame: Frame, path: str, value: bool, block: ir.Block) -> bool:
-    if not any(binds(frame, statement, path, value) for statement in block):
+def is_one_time(frame: Frame, path: str, value: bool, block: ir.Block) -> bool:
+    if not any(may_set(frame, statement, path, value) for statement in block):
         return False
     if is_own(path):
         return path not in frame.origins and not taken_back(frame, path.removeprefix("self."))
@@ -121,7 +121,7 @@ def is_settled(frame: Frame, path: str, value: bool, block: ir.Block) -> bool:
     return loop is not None and not bound_elsewhere(frame, path, block, loop[2])
 
 
-def binds(frame: Frame, statement: ir.Stmt, path: str, value: bool) -> bool:
+def may_set(frame: Frame, statement: ir.Stmt, path: str, value: bool) -> bool:
     """Whether a statement gives something a value that is true, or false; a call of a method may, too."""
     if type(statement) is ir.Assign and any(path_of(target) == path for target in statement.targets):
         given = statement.value

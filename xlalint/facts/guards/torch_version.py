@@ -61,15 +61,19 @@ def asking() -> frozenset[str]:
 
 def asked(torch: str, name: str, first: str, arguments: list[d.Value], texts: list[str | None]) -> d.Value | None:
     if name == "is_torch_greater_or_equal":
-        return d.constant(compare("ge", torch, first))
+        return d.constant(compare_versions("ge", torch, first))
     if name == "is_torch_version" and len(texts) == 2 and first in SPELLED and texts[1] is not None:
-        return d.constant(compare(SPELLED[first], torch, texts[1]))
+        return d.constant(compare_versions(SPELLED[first], torch, texts[1]))
     if name == "compare_version" and first in TORCH and len(texts) > 2 and texts[2] is not None:
         how = arguments[1].name.rpartition(".")[2] if type(arguments[1]) is d.Namespace else ""
-        return d.constant(compare(how, torch, texts[2])) if how in COMPARISONS else None
+        return d.constant(compare_versions(how, torch, texts[2])) if how in COMPARISONS else None
     if name == "RequirementCache":
         wanted = _REQUIREMENT.fullmatch(first)
-        return d.constant(compare(SPELLED[wanted[2]], torch, wanted[3])) if wanted and wanted[2] in SPELLED else None
+        return (
+            d.constant(compare_versions(SPELLED[wanted[2]], torch, wanted[3]))
+            if wanted and wanted[2] in SPELLED
+            else None
+        )
     return None
 
 
@@ -94,10 +98,10 @@ def compared_versions(how: str, a: d.Host, b: d.Host) -> d.Value | None:
     if VERSION not in (a.type, b.type) or how not in COMPARISONS:
         return None
     left, right = text_of(a), text_of(b)
-    return None if left is None or right is None else d.constant(compare(how, left, right))
+    return None if left is None or right is None else d.constant(compare_versions(how, left, right))
 
 
-def compare(how: str, left: str, right: str) -> bool:
+def compare_versions(how: str, left: str, right: str) -> bool:
     a, b = numbers(left), numbers(right)
     length = max(len(a), len(b))
     return COMPARISONS[how](a + (0,) * (length - len(a)), b + (0,) * (length - len(b)))

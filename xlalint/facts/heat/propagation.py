@@ -322,10 +322,10 @@ def called_in_sight(given: Pace, mine: Pace) -> bool:
 
 
 def hotter(a: Pace, b: Pace) -> bool:
-    return rank(a) > rank(b)
+    return pace_rank(a) > pace_rank(b)
 
 
-def rank(pace: Pace) -> tuple[object, ...]:
+def pace_rank(pace: Pace) -> tuple[object, ...]:
     loop = pace.loop
     return (
         # A step loop in sight tells more than several times a step that is only assumed.

@@ -18,7 +18,7 @@ def assign(frame: Frame, target: ir.Expr, value: d.Value, source: ir.Expr | None
         name = target.name  # type: ignore[union-attr]
         frame.bind(name, as_used(frame, name, value))
     elif kind is ir.Display:
-        unpack(frame, target, value, source)  # type: ignore[arg-type]
+        unpack_into(frame, target, value, source)  # type: ignore[arg-type]
     elif kind is ir.Attribute:
         assign_attribute(frame, target, value)  # type: ignore[arg-type]
     elif kind is ir.Subscript:
@@ -27,7 +27,7 @@ def assign(frame: Frame, target: ir.Expr, value: d.Value, source: ir.Expr | None
         assign(frame, target.value, value, None)  # type: ignore[union-attr,arg-type]
 
 
-def unpack(frame: Frame, target: ir.Display, value: d.Value, source: ir.Expr | None) -> None:
+def unpack_into(frame: Frame, target: ir.Display, value: d.Value, source: ir.Expr | None) -> None:
     names = target.elements
     count = len(names)
     starred = any(type(name) is ir.Starred for name in names)
@@ -43,7 +43,7 @@ def unpack(frame: Frame, target: ir.Display, value: d.Value, source: ir.Expr | N
             rest = d.SIZE if value is d.SIZE else d.sequence("list", None, members.element_of(frame, value))
             assign(frame, name.value, rest, None)
         else:
-            assign(frame, name, unpacked(frame, value, i, count), None)
+            assign(frame, name, unpacked_element(frame, value, i, count), None)
 
 
 def listed(value: d.Value) -> d.Value:
@@ -51,7 +51,7 @@ def listed(value: d.Value) -> d.Value:
     return value.elements if type(value) is d.Module and type(value.elements) is d.Sequence else value
 
 
-def unpacked(frame: Frame, value: d.Value, position: int, count: int) -> d.Value:
+def unpacked_element(frame: Frame, value: d.Value, position: int, count: int) -> d.Value:
     parts = []
     for part in d.alternatives(value):
         if part is d.NONE:

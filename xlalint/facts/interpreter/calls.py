@@ -193,7 +193,7 @@ def call_bound(frame: Frame, callee: d.Bound, arguments: Arguments, keywords: Ke
     if type(receiver) is d.Role and receiver.role in d.TENSOR_ROLES:
         return call_batch_method(frame, receiver, name, arguments, keywords, node)
     if type(receiver) is d.Tensor:
-        return tensor_methods.call_method(frame, receiver, name, arguments, keywords, node)
+        return tensor_methods.call_tensor_method(frame, receiver, name, arguments, keywords, node)
     if type(receiver) is d.Role and receiver.role == INSTALLED:
         by_name = call_unknown_method(frame, receiver, name, arguments, keywords, node)
         return follow_made(frame, receiver.detail, name, arguments, keywords, node) or by_name

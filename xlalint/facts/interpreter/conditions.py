@@ -37,7 +37,7 @@ def read_as_truth(value: d.Value) -> bool:
     known = d.tensor_of(value)
     if known is None or not known.live or not may_have_truth(known):
         return False
-    return d.surely_tensor(value) or is_flag(value)
+    return d.surely_tensor(value) or is_bool_or_none(value)
 
 
 def may_have_truth(tensor: d.Tensor) -> bool:
@@ -46,7 +46,7 @@ def may_have_truth(tensor: d.Tensor) -> bool:
     return tensor.certainty == 2 or tensor.dtype is not None or tensor.dims is not None
 
 
-def is_flag(value: d.Value) -> bool:
+def is_bool_or_none(value: d.Value) -> bool:
     """``done = False`` before the loop, and ``done = (ids == eos).all()`` in it."""
     return all(
         part is d.NONE or part is d.FALSE or part is d.TRUE or (type(part) is d.Tensor and part.dtype == "bool")
@@ -165,7 +165,7 @@ def evaluate_compare(frame: Frame, node: ir.Compare) -> d.Value:
         settled = None if chained else settled_on_xla(node.left, left, operator, right)
         if settled is None and not chained:
             settled = settled_by_kind(node.left, operator, operand)
-        result = compared(frame, node, operator, left, right) if settled is None else d.constant(settled)
+        result = compare(frame, node, operator, left, right) if settled is None else d.constant(settled)
         if chained and read_as_truth(result):
             frame.emit(Effect.BOOLEAN_OPERATOR, node.at, result, "chained comparison", node.left)
         left = right
@@ -213,7 +213,7 @@ def settled_by_kind(node: ir.Expr, operator: str, right: ir.Expr) -> bool | None
     return (True in outcomes) == (operator in ("eq", "in"))
 
 
-def compared(frame: Frame, node: ir.Compare, operator: str, a: d.Value, b: d.Value) -> d.Value:
+def compare(frame: Frame, node: ir.Compare, operator: str, a: d.Value, b: d.Value) -> d.Value:
     if operator in ("is", "is-not"):
         return identity(operator, a, b)
     if operator in ("in", "not-in"):

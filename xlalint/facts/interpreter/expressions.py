@@ -35,12 +35,12 @@ def evaluate_attribute(frame: Frame, node: ir.Attribute) -> d.Value:
     name = node.name
     value = attribute_value(frame, node, name)
     flag = FLAGS.get(name)
-    if flag is not None and (value in (d.UNKNOWN, d.NONE, d.ANY_HOST) or type(value) is d.Bound or is_flag(value)):
+    if flag is not None and (value in (d.UNKNOWN, d.NONE, d.ANY_HOST) or type(value) is d.Bound or is_host_bool(value)):
         return d.constant(flag)
     return value
 
 
-def is_flag(value: d.Value) -> bool:
+def is_host_bool(value: d.Value) -> bool:
     return type(value) is d.Host and value.type == "bool"
 
 

@@ -21,13 +21,13 @@ def construct(
     if cls.name.endswith(SETTINGS):
         return d.ANY_HOST
     bases = list(engine.program.external_bases(cls))
-    if is_data(frame, cls):
+    if is_data_class(frame, cls):
         return data_record(frame, cls, arguments, keywords)
     framework = framework_role(frame, cls, bases, arguments, keywords, node)
     if framework is not None:
         return framework
     init = engine.program.method(cls, "__init__")
-    if is_plain(bases) and init is not None and not members.is_module_class(frame, cls):
+    if has_plain_bases(bases) and init is not None and not members.is_module_class(frame, cls):
         answer = engine.call(frame, d.function(init, d.instance(cls)), arguments, keywords, node.at)
         if 0 < len(answer.writes) <= MAX_FIELDS and (changes_itself(cls) or holds_tensors(answer.writes)):
             return d.record(cls, tuple(sorted(answer.writes.items())))
@@ -50,11 +50,11 @@ def holds_tensors(fields: dict[str, d.Value]) -> bool:
     return any(d.tensor_of(value) is not None for value in fields.values())
 
 
-def is_plain(bases: list[str]) -> bool:
+def has_plain_bases(bases: list[str]) -> bool:
     return all(base in ("builtins.object", "?.object", "abc.ABC", "?.ABC") for base in bases)
 
 
-def is_data(frame: Frame, cls: ir.ClassIR) -> bool:
+def is_data_class(frame: Frame, cls: ir.ClassIR) -> bool:
     """Classes that only hold fields: dataclasses, named tuples, model outputs."""
     for base in frame.engine.program.mro(cls):
         name = base if isinstance(base, str) else base.name

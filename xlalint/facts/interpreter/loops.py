@@ -45,7 +45,7 @@ def execute_for(frame: Frame, node: ir.For) -> None:
 
         rows = frame.rows
         frame.rows = rows | row_names(iterable, node.target)
-        run(frame, node, begin)
+        iterate(frame, node, begin)
         frame.rows = rows
     check_trips(frame, node, iterable)
     if frame.environment is not None and node.orelse:
@@ -71,10 +71,12 @@ def row_names(iterable: d.Value, target: ir.Expr) -> frozenset[str]:
 
 def what_is_iterated(iterable: d.Value, node: ir.Expr) -> str:
     counted = counts_tensor(iterable, node)
-    inner = node.arguments[0] if type(node) is ir.Call and called(node) == "enumerate" and node.arguments else node
+    inner = (
+        node.arguments[0] if type(node) is ir.Call and name_of_call(node) == "enumerate" and node.arguments else node
+    )
     if type(inner) is ir.Display and tells_no_device(iterable):
         return "settings"
-    if type(inner) is ir.Call and called(inner) in ("range", "trange", "count"):
+    if type(inner) is ir.Call and name_of_call(inner) in ("range", "trange", "count"):
         return "counter"
     for part in d.alternatives(iterable):
         if type(part) is d.Role and part.role == "loader":
@@ -93,7 +95,7 @@ def is_row(value: d.Value) -> bool:
 
 def counts_tensor(iterable: d.Value, node: ir.Expr) -> bool:
     """``enumerate(timesteps)``: one after the other."""
-    if type(node) is not ir.Call or called(node) != "enumerate" or type(iterable) is not d.Sequence:
+    if type(node) is not ir.Call or name_of_call(node) != "enumerate" or type(iterable) is not d.Sequence:
         return False
     element = iterable.element
     if type(element) is not d.Sequence or element.elements is None:
@@ -124,9 +126,9 @@ def goes_by_key(node: ir.For) -> bool:
 def mark_counter(frame: Frame, node: ir.For, element: d.Value) -> d.Value:
     """A loop's own number changes with each iteration."""
     call = node.iterable
-    while type(call) is ir.Call and called(call) not in COUNTING and call.arguments:
+    while type(call) is ir.Call and name_of_call(call) not in COUNTING and call.arguments:
         call = call.arguments[0]
-    if type(call) is not ir.Call or called(call) not in COUNTING:
+    if type(call) is not ir.Call or name_of_call(call) not in COUNTING:
         return element
     key = frame.loop_key()
     if type(element) is d.Host and element.type == "int":
@@ -136,7 +138,7 @@ def mark_counter(frame: Frame, node: ir.For, element: d.Value) -> d.Value:
     return element
 
 
-def called(call: ir.Call) -> str:
+def name_of_call(call: ir.Call) -> str:
     function = call.function
     return function.name if type(function) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
 
@@ -151,7 +153,7 @@ def execute_while(frame: Frame, node: ir.While) -> None:
         return True
 
     with frame.inside("while", node.at, "", span_of(node.test)):
-        run(frame, node, begin)
+        iterate(frame, node, begin)
     if type(node.test) is ir.Constant and node.test.value and not has_break(node.body):
         frame.environment = None
         return
@@ -174,7 +176,7 @@ def has_break(block: ir.Block) -> bool:
     return False
 
 
-def run(frame: Frame, loop: ir.For | ir.While, begin: Callable[[], bool]) -> None:
+def iterate(frame: Frame, loop: ir.For | ir.While, begin: Callable[[], bool]) -> None:
     """The loop's rounds; afterwards the environment is that after the loop."""
     body = loop.body
     forgotten = forget_first_values(frame, loop)
@@ -196,7 +198,7 @@ def run(frame: Frame, loop: ir.For | ir.While, begin: Callable[[], bool]) -> Non
         if forgotten and merged is not None:
             remember_starts(merged, forgotten)
         after = merged
-        if end is None or merged is None or same(start, merged):
+        if end is None or merged is None or is_stable(start, merged):
             break
         start = merged
     for environment in breaks:
@@ -205,6 +207,6 @@ def run(frame: Frame, loop: ir.For | ir.While, begin: Callable[[], bool]) -> Non
     frame.environment = dict(after) if after is not None else None
 
 
-def same(start: Environment, merged: Environment) -> bool:
+def is_stable(start: Environment, merged: Environment) -> bool:
     """Whether an iteration left what was there before as it was; a name that is new was bound before it was read."""
     return all(merged.get(name) is value for name, value in start.items())

@@ -42,7 +42,7 @@ def subscript(frame: Frame, value: d.Value, index: ir.Expr, node: ir.Subscript) 
     if kind is d.Role and value.role == optimizer_state.ROLE:  # type: ignore[attr-defined]
         return optimizer_state.state_of_parameter(frame)
     if kind is d.Instance:
-        return members.call_method(frame, value, "__getitem__", [key], {}, node)
+        return members.call_special_method(frame, value, "__getitem__", [key], {}, node)
     return d.UNKNOWN
 
 

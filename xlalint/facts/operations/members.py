@@ -79,7 +79,7 @@ GUARDED = {name[1:]: value for name, value in guards().attributes.items() if nam
 
 def tensor_attribute(value: d.Tensor, name: str) -> d.Value:
     if name in ("shape",):
-        return shape_of(value)
+        return shape_value(value)
     guard = GUARDED.get(name)
     if guard is not None:
         if name == "is_cpu" and value.device == d.HOST:
@@ -102,7 +102,7 @@ def tensor_attribute(value: d.Tensor, name: str) -> d.Value:
     return value.but(dims=None, optional=False) if name in FACTORS else d.bound(value, name)
 
 
-def shape_of(value: d.Tensor) -> d.Value:
+def shape_value(value: d.Tensor) -> d.Value:
     if value.dims is None:
         return d.SIZE if value.varies is None else d.host("size", varies=value.varies)
     sizes = [d.constant(size) if size is not None else d.host("int", varies=value.varies) for size in value.dims]
@@ -231,7 +231,7 @@ def class_attribute(frame: Frame, value: d.Class, name: str) -> d.Value:
     return found if found is not None else d.bound(value, name)
 
 
-def call_method(
+def call_special_method(
     frame: Frame,
     value: d.Value,
     name: str,

@@ -82,9 +82,9 @@ def quotient(frame: Frame, node: ir.Expr, multiple: ir.Expr, value: d.Host) -> R
     """``math.ceil(n / 64)``, ``(n + 63) // 64`` or ``-(-n // 64)``, which is to be multiplied by 64."""
     node = meant(frame, node, value)
     whole = False
-    while type(node) is ir.Call and called(node) in WHOLE_NUMBERS and len(node.arguments) == 1:
+    while type(node) is ir.Call and called_name(node) in WHOLE_NUMBERS and len(node.arguments) == 1:
         whole, node = True, node.arguments[0]
-    if type(node) is ir.Call and "div" in called(node) and len(node.arguments) == 2:
+    if type(node) is ir.Call and "div" in called_name(node) and len(node.arguments) == 2:
         return Rounding(node.arguments[0], multiple) if same(node.arguments[1], multiple) else None
     if type(node) is ir.Unary and node.operator == "neg":
         node = node.operand
@@ -127,9 +127,9 @@ def left_over(node: ir.Binary, number: ir.Expr, operator: str) -> ir.Expr | None
 
 def is_whole(node: ir.Expr) -> bool:
     """``math.ceil(math.log2(n))``, ``(n - 1).bit_length()``: an exponent of two that a number was made to."""
-    logarithms = [part for part in walk(node) if type(part) is ir.Call and called(part).startswith("log")]
-    lengths = [part for part in walk(node) if type(part) is ir.Call and called(part) == "bit_length"]
-    return bool(lengths) or (bool(logarithms) and type(node) is ir.Call and called(node) in WHOLE_NUMBERS)
+    logarithms = [part for part in walk(node) if type(part) is ir.Call and called_name(part).startswith("log")]
+    lengths = [part for part in walk(node) if type(part) is ir.Call and called_name(part) == "bit_length"]
+    return bool(lengths) or (bool(logarithms) and type(node) is ir.Call and called_name(node) in WHOLE_NUMBERS)
 
 
 def meant(frame: Frame, node: ir.Expr, value: d.Host) -> ir.Expr:
@@ -142,7 +142,7 @@ def meant(frame: Frame, node: ir.Expr, value: d.Host) -> ir.Expr:
     return assignment.value
 
 
-def called(node: ir.Call) -> str:
+def called_name(node: ir.Call) -> str:
     function = node.function
     return function.name if type(function) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
 

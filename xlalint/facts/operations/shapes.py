@@ -47,7 +47,7 @@ def is_meta(value: d.Value) -> bool:
     return type(value) is d.Host and value.known and value.type in ("str", "device") and value.constant == "meta"
 
 
-def result_of(name: str, base: d.Tensor, arguments: list[d.Value], keywords: dict[str, d.Value]) -> d.Value:
+def op_result(name: str, base: d.Tensor, arguments: list[d.Value], keywords: dict[str, d.Value]) -> d.Value:
     """``arguments`` are those after the first tensor."""
     row = results().get(name) or (results().get(name[:-1]) if name.endswith("_") else None)
     base = base.but(optional=False) if base.optional else base

@@ -37,7 +37,7 @@ def check_called_back(frame: Frame, callee: d.Value, keywords: dict[str, d.Value
         for owner, pace, given in rows()[keyword]:
             if owner == "*" or any(is_a(name, owner) for name in names):
                 for function in functions_in(keywords[keyword]):
-                    run(frame, function, pace, given, node, getattr(expressions[keyword], "at", node.at))
+                    run_callback(frame, function, pace, given, node, getattr(expressions[keyword], "at", node.at))
 
 
 def names_of(frame: Frame, callee: d.Value) -> tuple[str, ...]:
@@ -51,7 +51,9 @@ def functions_in(value: d.Value) -> list[d.Value]:
     return [part for part in parts if type(part) in CALLABLE]
 
 
-def run(frame: Frame, function: d.Value, pace: str, given: tuple[d.Value, ...], node: ir.Call, at: int) -> None:
+def run_callback(
+    frame: Frame, function: d.Value, pace: str, given: tuple[d.Value, ...], node: ir.Call, at: int
+) -> None:
 
     heat, *words = pace.split()
     region = "collate" if "host" in words else "loop" if heat == "step" else heat

@@ -27,11 +27,11 @@ def make_metric(
     task = keywords.get("task", arguments[0] if arguments else d.NONE)
     if type(task) is d.Host and task.constant == "binary":
         last = f"Binary{last}"
-    settled = "**" not in keywords and all(is_settled(key, value) for key, value in keywords.items())
+    settled = "**" not in keywords and all(is_cost_known(key, value) for key, value in keywords.items())
     return d.role("metric", None, f"{HEAD}.{last}" if settled else None)
 
 
-def is_settled(argument: str, value: d.Value) -> bool:
+def is_cost_known(argument: str, value: d.Value) -> bool:
     """Whether a metric's cost is known with this argument, or does not depend on it."""
     known = frameworks().get("metric-argument", argument)
     return known is None or (type(value) is d.Host and value.known and str(value.constant) in known.split("; "))

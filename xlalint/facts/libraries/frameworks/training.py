@@ -11,7 +11,7 @@ from xlalint.facts.detectors.text_reads import logged, printed, shown_tensor
 from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.known_names import LEVELS
 from xlalint.facts.events import Effect
-from xlalint.facts.libraries.torch.tensor_methods import call_method
+from xlalint.facts.libraries.torch.tensor_methods import call_tensor_method
 from xlalint.facts.operations import members
 from xlalint.facts.operations.shapes import device_of
 from xlalint.facts.state.call import Arguments, Keywords
@@ -126,7 +126,7 @@ def call_batch_method(
         return element
     known = d.tensor_of(element)
     if known is not None:
-        return call_method(frame, known, name, arguments, keywords, node)
+        return call_tensor_method(frame, known, name, arguments, keywords, node)
     return d.UNKNOWN
 
 

@@ -31,7 +31,7 @@ def follow_call(frame: Frame, name: str, arguments: Arguments, keywords: Keyword
         return d.role(INSTALLED, None, follower.made(name, called))
     if kind != "function" or operand is None:
         return None
-    return told(frame, follower.of_call(name, frame.path, called), name, operand, node)
+    return note_summary(frame, follower.of_call(name, frame.path, called), name, operand, node)
 
 
 def is_spelled_as_function(name: str) -> bool:
@@ -53,7 +53,7 @@ def follow_made(
     summary = follower.of_method(made, method, frame.path, called)
     if summary is None:
         return None
-    return told(frame, summary, method, operand or d.tensor(certainty=1), node)
+    return note_summary(frame, summary, method, operand or d.tensor(certainty=1), node)
 
 
 def follow_method(
@@ -79,7 +79,7 @@ def call_failure(frame: Frame, summary: Summary, node: ir.Call) -> Failure:
     return Failure(frame.path, line, frame.function.qualname, f"in the package called here: {summary.failure}", True)
 
 
-def told(frame: Frame, summary: Summary, name: str, operand: d.Value, node: ir.Call) -> d.Value | None:
+def note_summary(frame: Frame, summary: Summary, name: str, operand: d.Value, node: ir.Call) -> d.Value | None:
     """Note what a call costs; what it gives, where that is known."""
     frame.pending()
     if summary.failure:

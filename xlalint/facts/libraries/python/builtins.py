@@ -306,11 +306,11 @@ def next_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, nod
     return members.element_of(frame, value)
 
 
-def same(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def first_argument(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     return first(arguments)
 
 
-def rounded(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def round_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     value = first(arguments)
     known = d.tensor_of(value)
     if known is not None:
@@ -369,8 +369,8 @@ BUILTINS: dict[str, Builtin] = {
     "reversed": reversed_,
     "map": mapped,
     "next": next_,
-    **dict.fromkeys(("iter", "abs"), same),
-    "round": rounded,
+    **dict.fromkeys(("iter", "abs"), first_argument),
+    "round": round_,
     "super": super_,
     "type": type_of,
     "breakpoint": breakpoint_,

@@ -138,14 +138,14 @@ def result_of_call(last: str, base: d.Tensor, rest: Arguments, keywords: Keyword
     special = shapes.SPECIAL.get(last)
     if special is not None:
         return special(base, rest, keywords)
-    return shapes.result_of(last, base, rest, keywords)
+    return shapes.op_result(last, base, rest, keywords)
 
 
 def of_unknown_operand(frame: Frame, name: str, last: str, arguments: Arguments, keywords: Keywords) -> d.Value:
     """An op of something that is not known: a tensor all the same, if the op is one."""
     others = [t for v in [*arguments, *keywords.values()] if (t := d.tensor_of(v)) is not None]
     if others:
-        return shapes.result_of(last, others[0].but(dims=None), arguments, keywords)
+        return shapes.op_result(last, others[0].but(dims=None), arguments, keywords)
     if fallbacks.row_of_function(frame, name) is None and last not in results():
         return d.UNKNOWN
     if last.startswith(("is_", "get_", "set_", "_")):
@@ -172,21 +172,21 @@ def make_generator(frame: Frame, last: str, arguments: Arguments, keywords: Keyw
     return d.role("generator") if device is None or shapes.device_of(device) == d.HOST else d.OBJECT
 
 
-def is_tensor(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def is_tensor_function(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     value = arguments[0] if arguments else d.UNKNOWN
     if type(value) is d.Tensor and not value.optional and value.certainty > 0:
         return d.TRUE
     return d.FALSE if type(value) in (d.Sequence, d.Mapping) or value is d.NONE else d.BOOL
 
 
-def compared(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def equal_function(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     known = next((t for v in arguments if (t := d.tensor_of(v)) is not None and t.live), None)
     if known is not None and not fallbacks.is_free(frame, f"torch.{last}"):
         frame.emit(Effect.COMPARED_ON_HOST, node.at, known, f"torch.{last}", first_argument(node))
     return d.BOOL
 
 
-def where(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def torch_where(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     condition = d.tensor_of(arguments[0]) if arguments else d.tensor_of(keywords.get("condition"))
     given = [*arguments[1:], *(keywords[k] for k in ("input", "other", "self") if k in keywords)]
     frame.pending()
@@ -216,7 +216,7 @@ def combined_where(a: d.Tensor | None, b: d.Tensor | None, given: Arguments) -> 
     return combined(a, b, None, False, other)
 
 
-def join_tensors(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def concatenated(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     parts = arguments[0] if arguments else keywords.get("tensors")
     known = d.tensor_of(parts.element) if type(parts) is d.Sequence else d.tensor_of(parts)
     frame.pending()
@@ -249,7 +249,7 @@ def einsum(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, no
     return d.tensor(d.HOST if host else d.XLA, "float", d.of_rank(rank))
 
 
-def several(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def split_function(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     base = d.tensor_of(arguments[0]) if arguments else None
     if last in ("split", "chunk", "tensor_split") and base is not None:
         check_numbers(frame, last, arguments[1:], keywords, node, base.live, base.varies)
@@ -311,15 +311,15 @@ HANDLERS: dict[str, Handler] = {
     "frombuffer": from_numpy,
     "device": make_device,
     "Generator": make_generator,
-    "is_tensor": is_tensor,
+    "is_tensor": is_tensor_function,
     **dict.fromkeys(("_assert", "_assert_async", "_check"), asserted),
-    **dict.fromkeys(("equal", "allclose", "is_nonzero"), compared),
-    "where": where,
+    **dict.fromkeys(("equal", "allclose", "is_nonzero"), equal_function),
+    "where": torch_where,
     **dict.fromkeys(
-        ("cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack", "column_stack"), join_tensors
+        ("cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack", "column_stack"), concatenated
     ),
     "einsum": einsum,
-    **dict.fromkeys(("split", "chunk", "unbind", "tensor_split", "hsplit", "vsplit"), several),
+    **dict.fromkeys(("split", "chunk", "unbind", "tensor_split", "hsplit", "vsplit"), split_function),
     **dict.fromkeys(("meshgrid", "broadcast_tensors"), meshgrid),
     "multi_head_attention_forward": attention,
     **dict.fromkeys(("pad_sequence", "pack_padded_sequence", "pad_packed_sequence", "pack_sequence"), as_sequence),

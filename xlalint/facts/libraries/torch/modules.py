@@ -85,12 +85,12 @@ def settled(row: OpRow, kind: str, condition: str) -> bool:
 
 def call_module(frame: Frame, module: d.Module, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     """What is given a tensor that surely lies on the host lies there itself, for torch mixes no devices."""
-    value = result_of(frame, module, arguments, keywords, node)
+    value = module_result(frame, module, arguments, keywords, node)
     known = d.tensor_of(arguments[0]) if arguments else None
     return made_on_host(value) if known is not None and known.device == d.HOST and known.certainty == 2 else value
 
 
-def result_of(frame: Frame, module: d.Module, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def module_result(frame: Frame, module: d.Module, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     last = module.name.rpartition(".")[2]
     if last == "?" and is_method(node.function) and all(map(holds_none, (*arguments, *keywords.values()))):
         return d.UNKNOWN

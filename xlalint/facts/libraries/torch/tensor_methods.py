@@ -17,7 +17,7 @@ from xlalint.facts.events import Effect
 from xlalint.facts.guards.device_branches import STAND_IN, names_place_of_another
 from xlalint.facts.libraries.torch import factories, functions
 from xlalint.facts.operations import shapes
-from xlalint.facts.operations.members import shape_of
+from xlalint.facts.operations.members import shape_value
 from xlalint.facts.operations.placement import is_as_given
 from xlalint.facts.state.call import Arguments, Keywords
 from xlalint.facts.state.frame import Frame
@@ -25,7 +25,7 @@ from xlalint.program import ir
 from xlalint.program.traversal import receiver_node
 
 
-def call_method(
+def call_tensor_method(
     frame: Frame, tensor: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
 ) -> d.Value:
     if name in HOST_METHODS:
@@ -172,7 +172,9 @@ def is_nonzero(
     return d.BOOL
 
 
-def compare(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def equal_method(
+    frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value:
     other = d.tensor_of(arguments[0]) if arguments else None
     if (t.live or (other is not None and other.live)) and not fallbacks.is_free(frame, f"torch.{name}"):
         frame.emit(Effect.COMPARED_ON_HOST, node.at, t, name, receiver_node(node))
@@ -272,7 +274,7 @@ def detach(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords:
 
 def size(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
     if not arguments and not keywords:
-        return shape_of(t)
+        return shape_value(t)
     dim = arguments[0] if arguments else d.UNKNOWN
     if (
         t.dims is not None
@@ -307,16 +309,20 @@ def new_factory(
     return d.tensor(device, shapes.dtype_argument(keywords, t.dtype), dims, False, varies, t.certainty)
 
 
-def where(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def where_method(
+    frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value:
     if not arguments:
-        return functions.where(frame, name, [t], keywords, node)
-    return functions.where(frame, name, [arguments[0], t, *arguments[1:]], keywords, node)
+        return functions.torch_where(frame, name, [t], keywords, node)
+    return functions.torch_where(frame, name, [arguments[0], t, *arguments[1:]], keywords, node)
 
 
-def several(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def split_method(
+    frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> d.Value:
     if name == "split" and is_of_text(arguments, keywords):
         return d.sequence("list", None, d.STR)
-    return functions.several(frame, name, [t, *arguments], keywords, node)
+    return functions.split_function(frame, name, [t, *arguments], keywords, node)
 
 
 def is_of_text(arguments: Arguments, keywords: Keywords) -> bool:
@@ -346,7 +352,7 @@ METHODS: dict[str, Method] = {
     "__array__": numpy,
     "cpu": cpu,
     "is_nonzero": is_nonzero,
-    **dict.fromkeys(("equal", "allclose"), compare),
+    **dict.fromkeys(("equal", "allclose"), equal_method),
     "to": to,
     "cuda": cuda,
     "type": type_,
@@ -357,8 +363,8 @@ METHODS: dict[str, Method] = {
     "size": size,
     "backward": backward,
     **dict.fromkeys(("new_tensor", "new_zeros", "new_ones", "new_full", "new_empty", "new"), new_factory),
-    "where": where,
-    **dict.fromkeys(("split", "chunk", "unbind", "tensor_split"), several),
+    "where": where_method,
+    **dict.fromkeys(("split", "chunk", "unbind", "tensor_split"), split_method),
     **dict.fromkeys(("add", "sub", "add_", "sub_"), factor),
     **dict.fromkeys(("pin_memory", "share_memory_", "requires_grad_"), copies),
 }
