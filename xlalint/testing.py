@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from xlalint.facts.domain.values import Value
+from xlalint.facts.domain.values import UNKNOWN, Value
 from xlalint.facts.driver.workspace import Workspace
 from xlalint.facts.events import Event, Facts
 from xlalint.facts.external import Follower
@@ -124,7 +124,7 @@ def revealed(files: Mapping[str, str]) -> dict[tuple[str, int], str]:
 
 def revealed_values(files: Mapping[str, str]) -> dict[tuple[str, int], Value]:
     """What ``reveal(x)`` prints, as the value itself."""
-    domain = importlib.import_module("xlalint.facts.domain.domain")
+    join_all = importlib.import_module("xlalint.facts.domain.lattice").join_all
     part_of = importlib.import_module("xlalint.facts.driver.partition").Part
     seen: dict[tuple[str, int], list[Value]] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -136,8 +136,8 @@ def revealed_values(files: Mapping[str, str]) -> dict[tuple[str, int], Value]:
         if part.failures:
             raise ValueError("; ".join(map(told, part.failures)))
         return {
-            (os.path.relpath(path, folder).replace(os.sep, "/"), line): domain.joins(
-                [value for value in values if value is not domain.UNKNOWN]
+            (os.path.relpath(path, folder).replace(os.sep, "/"), line): join_all(
+                [value for value in values if value is not UNKNOWN]
             )
             for (path, line), values in seen.items()
         }

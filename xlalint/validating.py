@@ -14,7 +14,7 @@ from xlalint.device.experiment import Worker
 from xlalint.device.validation import Case, Settings, no_evidence, validated
 from xlalint.edits.definitions import Modules
 from xlalint.edits.places import Places
-from xlalint.facts.domain.domain import Value
+from xlalint.facts.domain.values import Value
 from xlalint.facts.driver.partition import imported_source
 from xlalint.facts.events import Span
 from xlalint.facts.explain.value_recorder import Sights, sights

@@ -8,16 +8,18 @@ import pytest
 from covering import covers
 from test_domain import VALUES
 
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.display import show
+from xlalint.facts.domain.lattice import join, join_dims
+from xlalint.facts.domain.refinement import as_operand, at_most, without_gradient, without_none
+from xlalint.facts.domain.values import NONE, Host, alternatives
 from xlalint.facts.operations.arithmetic import broadcast, promoted
 from xlalint.testing import revealed_values
 
 UNARY = {
-    "as_operand": d.as_operand,
-    "without_gradient": d.without_gradient,
-    "at_most": lambda value: d.at_most(value, 1),
-    "without_none": d.without_none,
+    "as_operand": as_operand,
+    "without_gradient": without_gradient,
+    "at_most": lambda value: at_most(value, 1),
+    "without_none": without_none,
 }
 
 
@@ -27,26 +29,26 @@ def test_a_function_of_one_value_is_monotone(name: str) -> None:
     broken = [
         (a, b)
         for a, b in itertools.product(VALUES, VALUES)
-        if a is not d.NONE and not covers(function(d.join(a, b)), function(a))
+        if a is not NONE and not covers(function(join(a, b)), function(a))
     ]
-    told = (f"{show(function(a))} of {show(a)}, {show(function(d.join(a, b)))} with {show(b)}" for a, b in broken[:5])
+    told = (f"{show(function(a))} of {show(a)}, {show(function(join(a, b)))} with {show(b)}" for a, b in broken[:5])
     assert not broken, "; ".join(told)
 
 
 def test_minus_one_of_two_numbers_is_neither_of_them() -> None:
     text = "def f(flag):\n    x = 3\n    if flag:\n        x = None\n    reveal(-x)\n"
     (value,) = revealed_values({"main.py": text}).values()
-    assert not any(isinstance(part, d.Host) and part.known and part.constant == 3 for part in d.alternatives(value))
+    assert not any(isinstance(part, Host) and part.known and part.constant == 3 for part in alternatives(value))
 
 
 def test_shapes_of_two_operands_are_monotone() -> None:
     sizes = (1, 4, None)
     shapes = [None, *(dims for rank in range(3) for dims in itertools.product(sizes, repeat=rank))]
     for less, more in itertools.product(shapes, shapes):
-        if d.join_dims(less, more) == more:
+        if join_dims(less, more) == more:
             for other in shapes:
                 known, wider = broadcast(less, other), broadcast(more, other)
-                assert d.join_dims(known, wider) == wider, (less, more, other)
+                assert join_dims(known, wider) == wider, (less, more, other)
 
 
 def test_dtypes_of_two_operands_commute_and_are_idempotent() -> None:

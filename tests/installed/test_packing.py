@@ -5,12 +5,32 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.lattice import sequence, union
+from xlalint.facts.domain.values import (
+    ANY_HOST,
+    DTYPE,
+    HOST,
+    HOST_DEVICE,
+    INT,
+    NUMPY,
+    PAID,
+    UNKNOWN,
+    XLA,
+    XLA_DEVICE,
+    Value,
+    bound_method,
+    constant,
+    known_object,
+    mapping,
+    module_value,
+    namespace,
+    tensor,
+)
 from xlalint.installed.packing import pack, unpack
 
 TENSORS = st.builds(
-    d.tensor,
-    st.sampled_from([d.XLA, d.HOST, None]),
+    tensor,
+    st.sampled_from([XLA, HOST, None]),
     st.sampled_from(["float", "int", "bool", "uint8", None]),
     st.sampled_from([None, (), (None,), (None, None)]),
     st.booleans(),
@@ -20,22 +40,22 @@ TENSORS = st.builds(
 )
 CONSTANTS = st.one_of(st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=5), st.none())
 HOSTS = st.one_of(
-    CONSTANTS.map(d.constant),
-    st.sampled_from([d.INT, d.ANY_HOST, d.PAID, d.NUMPY, d.XLA_DEVICE, d.HOST_DEVICE, d.DTYPE, d.UNKNOWN]),
+    CONSTANTS.map(constant),
+    st.sampled_from([INT, ANY_HOST, PAID, NUMPY, XLA_DEVICE, HOST_DEVICE, DTYPE, UNKNOWN]),
 )
 OBJECTS = st.sampled_from(
-    [d.module("torch.nn.Linear"), d.module("a.B", None, None, "[]"), d.namespace("torch.float32")]
+    [module_value("torch.nn.Linear"), module_value("a.B", None, None, "[]"), namespace("torch.float32")]
 )
 VALUES = st.recursive(
     st.one_of(TENSORS, HOSTS, OBJECTS),
     lambda inner: st.one_of(
-        st.lists(inner, max_size=3).map(lambda parts: d.sequence("tuple", parts)),
-        inner.map(lambda part: d.sequence("list", None, part)),
+        st.lists(inner, max_size=3).map(lambda parts: sequence("tuple", parts)),
+        inner.map(lambda part: sequence("list", None, part)),
         st.lists(st.tuples(st.text(max_size=3), inner), max_size=2, unique_by=lambda item: item[0]).map(
-            lambda items: d.mapping(tuple(items))
+            lambda items: mapping(tuple(items))
         ),
-        st.lists(inner, min_size=1, max_size=3).map(d.union),
-        inner.map(lambda part: d.role("batch", part)),
+        st.lists(inner, min_size=1, max_size=3).map(union),
+        inner.map(lambda part: known_object("batch", part)),
     ),
     max_leaves=6,
 )
@@ -43,11 +63,11 @@ VALUES = st.recursive(
 
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(VALUES)
-def test_a_value_comes_back_as_it_was(value: d.Value) -> None:
+def test_a_value_comes_back_as_it_was(value: Value) -> None:
     assert unpack(json.loads(json.dumps(pack(value)))) is value or unpack(pack(value)) == value
 
 
 def test_what_belongs_to_the_asking_program_is_left_behind() -> None:
-    varying = d.tensor(dtype="int", dims=(4, 8), varies=("main.py", "train", 3))
-    assert unpack(pack(varying)) == d.tensor(dtype="int", dims=(None, None))
-    assert unpack(pack(d.bound(d.UNKNOWN, "step"))) is d.UNKNOWN
+    varying = tensor(dtype="int", dims=(4, 8), varies=("main.py", "train", 3))
+    assert unpack(pack(varying)) == tensor(dtype="int", dims=(None, None))
+    assert unpack(pack(bound_method(UNKNOWN, "step"))) is UNKNOWN

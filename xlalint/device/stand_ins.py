@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import abc
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -10,13 +11,28 @@ from xlalint.device.sizes import SIZE
 from xlalint.edits.needs import Need
 from xlalint.edits.shapes import Hint
 from xlalint.edits.structures import KEYS, ROWS, SPREAD
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.values import (
+    DATA,
+    HOST,
+    NONE,
+    TENSOR_ROLES,
+    UNKNOWN,
+    Host,
+    KnownObject,
+    Mapping,
+    Module,
+    Sequence,
+    Tensor,
+    Value,
+    alternatives,
+    tensor,
+)
 from xlalint.facts.events import Span
 from xlalint.knowledge.ops import load_ops
 
-ValueAt = Callable[[Iterable[Span]], d.Value]
+ValueAt = Callable[[Iterable[Span]], Value]
 """What is known of an expression that stands in these places."""
-_KINDS: Mapping[str, str] = MappingProxyType(
+_KINDS: abc.Mapping[str, str] = MappingProxyType(
     {"bool": "bool", "uint8": "uint8", "int": "int", "float": "float", "complex": "float"}
 )
 _BY_NAME: tuple[tuple[str, str, int], ...] = (
@@ -42,7 +58,7 @@ _NETWORKS = ("model", "network", "backbone", "encoder", "decoder")
 _MAPPING_METHODS = frozenset({"items", "keys", "values"})
 _LOSSES = ("loss", "criterion")
 _ACTIONS = frozenset({"writer", "logger", "progress", "scaler", "accelerator", "engine", "tokenizer"})
-_HOSTS: Mapping[str, str] = MappingProxyType(
+_HOSTS: abc.Mapping[str, str] = MappingProxyType(
     {
         "int": "2",
         "float": "0.5",
@@ -84,13 +100,13 @@ class Maker:
 
     value: ValueAt
     world: World
-    hints: Mapping[str, Hint]
+    hints: abc.Mapping[str, Hint]
     """What the slice says of shapes, by path."""
-    structures: Mapping[str, tuple[str, ...]]
+    structures: abc.Mapping[str, tuple[str, ...]]
     """What names of structures are unpacked into, or read by: ``batch`` → ``images``, ``labels``."""
-    absent: Mapping[str, str] = field(default_factory=dict)
+    absent: abc.Mapping[str, str] = field(default_factory=dict)
     """Names that can't be had, with where they are from."""
-    defaults: Mapping[str, str] = field(default_factory=dict)
+    defaults: abc.Mapping[str, str] = field(default_factory=dict)
     """Of parameters, where they are constants."""
     ragged: bool = False
     """Whether rows of a batch have lengths of their own: the premise of who pads them."""
@@ -100,9 +116,9 @@ class Maker:
     tensors: set[str] = field(default_factory=set)
     """Paths for which a tensor stands in."""
     varying: set[str] = field(default_factory=set)
-    chosen: Mapping[str, str] = field(default_factory=dict)
+    chosen: abc.Mapping[str, str] = field(default_factory=dict)
     """By path, what is to stand in for it whatever is known of it."""
-    built: Mapping[str, str] = field(default_factory=dict)
+    built: abc.Mapping[str, str] = field(default_factory=dict)
     """By path, how a module is made whose class decides."""
     others: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """By path, what could stand in for it as well."""
@@ -128,7 +144,7 @@ class Maker:
     def _absent(self, path: str, need: Need) -> str:
         """What can't be had gives what is known of its results; else it is called for its effect only."""
         result = self.value(need.calls)
-        if isinstance(result, (d.Host, d.Tensor)):
+        if isinstance(result, (Host, Tensor)):
             made = self._known(f"{path}()", None, result)
             if made is not None:
                 return f"lambda *_, **__: {made}"
@@ -137,45 +153,45 @@ class Maker:
             return f"lambda *given, **_: given[:{need.parts}]"
         return f"stand_in.Absent({path!r})"
 
-    def of(self, path: str, need: Need, value: d.Value) -> str:
-        parts = [part for part in d.alternatives(value) if part is not d.NONE] or [value]
-        chosen = next((part for part in parts if isinstance(part, d.Tensor)), parts[0])
-        if need.is_spread and not (isinstance(chosen, d.Mapping) and chosen.items):
+    def of(self, path: str, need: Need, value: Value) -> str:
+        parts = [part for part in alternatives(value) if part is not NONE] or [value]
+        chosen = next((part for part in parts if isinstance(part, Tensor)), parts[0])
+        if need.is_spread and not (isinstance(chosen, Mapping) and chosen.items):
             return self._batch(path, None, path) if path in self.structures else "stand_in.Fields({})"
         made = self._known(path, need, chosen)
         return made if made is not None else self._by_use(path, need)
 
-    def _known(self, path: str, need: Need | None, value: d.Value) -> str | None:
-        if isinstance(value, d.Tensor):
+    def _known(self, path: str, need: Need | None, value: Value) -> str | None:
+        if isinstance(value, Tensor):
             return self._tensor(path, value)
-        if isinstance(value, d.Host):
+        if isinstance(value, Host):
             return self._host(path, value)
-        if isinstance(value, d.Sequence):
+        if isinstance(value, Sequence):
             return self._sequence(path, need, value)
-        if isinstance(value, d.Mapping):
+        if isinstance(value, Mapping):
             parts = [*value.items, *([("first", value.rest)] if value.rest is not None and not value.items else [])]
             items = ", ".join(f"{key!r}: {self._element(f'{path}[{key!r}]', part)}" for key, part in parts)
             return f"stand_in.Fields({{{items}}})" if items else "stand_in.Fields({})"
-        if isinstance(value, d.Module):
+        if isinstance(value, Module):
             return self._module(path, need, value.name)
-        if isinstance(value, d.Role):
+        if isinstance(value, KnownObject):
             return self._role(path, need, value)
         return None
 
-    def _element(self, path: str, value: d.Value) -> str:
-        parts = [part for part in d.alternatives(value) if part is not d.NONE] or [value]
+    def _element(self, path: str, value: Value) -> str:
+        parts = [part for part in alternatives(value) if part is not NONE] or [value]
         made = self._known(path, None, parts[0])
         return made if made is not None else self._by_use(path, Need(path, is_iterated=False))
 
-    def _tensor(self, path: str, value: d.Tensor) -> str:
+    def _tensor(self, path: str, value: Tensor) -> str:
         kind, rank = self._by_name(path)
         hint = self.hints.get(path, Hint())
         kind = "int" if hint.is_number or (hint.is_index and kind == "float") else kind
         kind = _KINDS.get(value.dtype or "", kind) if value.dtype else kind
         rank = rank if value.rank is None else value.rank
-        on = "host" if value.device == d.HOST else "xla"
+        on = "host" if value.device == HOST else "xla"
         self.tensors.add(path)
-        if value.varies is not None and value.varies != d.DATA and rank:
+        if value.varies is not None and value.varies != DATA and rank:
             self.varying.add(path)
             return f"stand_in.varying({kind!r}, {rank}, on={on!r})"
         dims = ""
@@ -203,9 +219,9 @@ class Maker:
             return "int", 0
         return kind, hint.rank if hint.rank is not None else max(rank, hint.least)
 
-    def _host(self, path: str, value: d.Host) -> str | None:
+    def _host(self, path: str, value: Host) -> str | None:
         if value.type == "device":
-            return "torch.device('cpu')" if value.constant == d.HOST else "stand_in.device()"
+            return "torch.device('cpu')" if value.constant == HOST else "stand_in.device()"
         if value.known and value.type in ("int", "float", "bool", "str", "none"):
             return repr(value.constant)
         texts = self.hints.get(path, Hint()).texts
@@ -220,10 +236,10 @@ class Maker:
                 return str(SIZE)
         return _HOSTS.get(value.type)
 
-    def _sequence(self, path: str, need: Need | None, value: d.Sequence) -> str | None:
+    def _sequence(self, path: str, need: Need | None, value: Sequence) -> str | None:
         if value.elements is not None:
             parts = [self._element(f"{path}[{number}]", part) for number, part in enumerate(value.elements)]
-        elif value.element is d.UNKNOWN:
+        elif value.element is UNKNOWN:
             return None
         else:
             wanted = (need.parts if need is not None else 0) or len(self.structures.get(path, ())) or 2
@@ -253,11 +269,11 @@ class Maker:
         arguments += attributes
         return f"stand_in.{kind}({', '.join(arguments)})"
 
-    def _role(self, path: str, need: Need | None, value: d.Role) -> str | None:
+    def _role(self, path: str, need: Need | None, value: KnownObject) -> str | None:
         if value.role in ("loader", "iterator"):
             element = f"{path}[…]"
             return f"stand_in.Batches(lambda: {self._batch(path, value.element, element)})"
-        if value.role in d.TENSOR_ROLES:
+        if value.role in TENSOR_ROLES:
             return self._batch(path, None, path)
         if value.role in ("optimizer", "scheduler"):
             return f"stand_in.{value.role}({repr(value.detail) if value.detail else ''})"
@@ -271,7 +287,7 @@ class Maker:
             return f"stand_in.Absent({path!r})"
         return None
 
-    def _batch(self, path: str, element: d.Value | None, shown: str) -> str:
+    def _batch(self, path: str, element: Value | None, shown: str) -> str:
         names = self.structures.get(path, ())
         on = "host" if path != shown and names[:1] != (SPREAD,) else "xla"
         if names and names[0] == ROWS:
@@ -306,11 +322,11 @@ class Maker:
         if {"zero_grad", "step"} & called and "optim" in name:
             return "stand_in.optimizer()"
         if called & _MAPPING_METHODS:
-            return f"stand_in.Fields({{'first': {self._tensor(path, d.tensor())}}})"
+            return f"stand_in.Fields({{'first': {self._tensor(path, tensor())}}})"
         if called & _MODULE_METHODS:
             return self._module(path, need, "?")
         if self._is_tensor(need):
-            return self._tensor(path, d.tensor())
+            return self._tensor(path, tensor())
         if need.children:
             return self._object(path, need)
         if need.calls:
@@ -329,12 +345,12 @@ class Maker:
             return "stand_in.device()"
         hint = self.hints.get(path, Hint())
         if any(word in name for word, *_ in _BY_NAME) and not hint.is_number:
-            return self._tensor(path, d.tensor())
+            return self._tensor(path, tensor())
         if hint.least == 1 and any(word in name for word in _SIZES):
             self.others[path] = _PAIRS
             return _PAIRS[0]
         if hint.least or hint.rank is not None:
-            return self._tensor(path, d.tensor())
+            return self._tensor(path, tensor())
         if need.is_iterated:
             self.others[path] = tuple(f"stand_in.tensor('float', {rank})" for rank in _RANKS)
             return (
@@ -366,7 +382,7 @@ class Maker:
 
     def _callable(self, path: str, need: Need) -> str:
         result = self.value(need.calls)
-        if isinstance(result, (d.Host, d.Sequence, d.Mapping)):
+        if isinstance(result, (Host, Sequence, Mapping)):
             made = self._known(f"{path}()", need, result)
             if made is not None:
                 return f"lambda *_, **__: {made}"

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import msgspec
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.values import Value
 
 
 class Cost(msgspec.Struct, frozen=True, array_like=True):
@@ -23,7 +23,7 @@ class Summary(msgspec.Struct, frozen=True):
     """``signs`` are the kinds of evidence of a step that the call leaves, each once; ``failure`` says in one line why
     nothing was found out, where the analysis failed."""
 
-    value: d.Value
+    value: Value
     cost: Cost | None
     signs: tuple[str, ...]
     failure: str = ""
@@ -32,8 +32,8 @@ class Summary(msgspec.Struct, frozen=True):
 class Called(msgspec.Struct, frozen=True):
     """What a call is given."""
 
-    arguments: list[d.Value]
-    keywords: dict[str, d.Value]
+    arguments: list[Value]
+    keywords: dict[str, Value]
     no_grad: bool
 
 

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from xlalint.facts.domain.domain import LoopKey
+from xlalint.facts.domain.values import LoopKey
 from xlalint.facts.events import Effect, Place
 from xlalint.program import ir
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.refinement import as_operand
+from xlalint.facts.domain.values import KnownObject, Value
 from xlalint.facts.external import Called, Summary
 from xlalint.facts.failures import reason_of
 from xlalint.facts.options import Assumptions
@@ -123,11 +124,11 @@ def question(name: str, called: Called, made: str = "") -> str:
     return json.dumps([name, arguments, keywords, called.no_grad, made])
 
 
-def handed(value: d.Value) -> d.Value:
+def handed(value: Value) -> Value:
     """A model's output that is handed on as it is, is a tensor: a structure would have been taken apart before."""
-    return d.as_operand(value) if type(value) is d.Role and value.role == "output" else value
+    return as_operand(value) if type(value) is KnownObject and value.role == "output" else value
 
 
 def unpacked(arguments: list[Any], keywords: dict[str, Any], no_grad: bool) -> Called:
-    values: dict[str, d.Value] = {key: unpack(value) for key, value in keywords.items()}
+    values: dict[str, Value] = {key: unpack(value) for key, value in keywords.items()}
     return Called([unpack(value) for value in arguments], values, no_grad)

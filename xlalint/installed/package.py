@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.values import UNKNOWN, Function, Value, function_value, instance, struct
 from xlalint.facts.driver.partition import imported_source
 from xlalint.facts.engine.engine import ATTRIBUTE_DEPTH, Engine
 from xlalint.facts.events import Effect
@@ -115,7 +115,7 @@ class Package:
         symbol = self.symbol(name)
         if not isinstance(symbol, ir.FunctionIR):
             return NOTHING
-        return self.summary(*self.called(self.engine(), d.function(symbol), called))
+        return self.summary(*self.called(self.engine(), function_value(symbol), called))
 
     def of_method(self, name: str, making: Called, method: str, called: Called) -> Summary | None:
         """A method of an object that was made so; "" for the call of the object itself."""
@@ -127,9 +127,9 @@ class Package:
         if found is None:
             return None
         init = self.program.method(cls, "__init__")
-        made = self.called(engine, d.function(init, d.instance(cls)), making)[1].writes if init is not None else {}
+        made = self.called(engine, function_value(init, instance(cls)), making)[1].writes if init is not None else {}
         for _ in range(CALLS_BEFORE):
-            frame, answer = self.called(self.engine(), d.function(found, with_fields(cls, made)), called)
+            frame, answer = self.called(self.engine(), function_value(found, with_fields(cls, made)), called)
             later = {**made, **answer.writes}
             if later == made:
                 break
@@ -144,7 +144,7 @@ class Package:
             return forward
         return None if found is None or found.decorators else found
 
-    def called(self, engine: Engine, callee: d.Function, called: Called) -> tuple[Frame, Answer]:
+    def called(self, engine: Engine, callee: Function, called: Called) -> tuple[Frame, Answer]:
         """A call by a caller of which nothing is known but what it hands on."""
         frame = Frame(engine, self.caller, {}, None, Depth(DEPTH, ATTRIBUTE_DEPTH), called.no_grad)
         return frame, engine.call(frame, callee, called.arguments, called.keywords, SOMEWHERE)
@@ -163,11 +163,11 @@ class Package:
         return Cost(what, f"{place}:{ir.unpack(event.at)[0]}", certainty)
 
 
-NOTHING = Summary(d.UNKNOWN, None, ())
+NOTHING = Summary(UNKNOWN, None, ())
 
 
-def with_fields(cls: ir.ClassIR, fields: dict[str, d.Value]) -> d.Value:
-    return d.record(cls, tuple(sorted(fields.items())))
+def with_fields(cls: ir.ClassIR, fields: dict[str, Value]) -> Value:
+    return struct(cls, tuple(sorted(fields.items())))
 
 
 class Seen:

@@ -113,3 +113,14 @@ def decorator_names(function: ir.FunctionIR) -> frozenset[str]:
         if type(decorator) in (ir.Name, ir.Attribute):
             names.append(decorator.name)  # type: ignore[union-attr]
     return frozenset(names)
+
+
+def called_name(node: ir.Call) -> str:
+    """The last name of what is called: ``item`` in ``x.item()``; empty where something computed is called."""
+    function = node.function
+    return function.name if isinstance(function, (ir.Name, ir.Attribute)) else ""
+
+
+def plain_callee(node: ir.Call) -> str:
+    """The name of a function that is called by its name alone; empty for methods and what is computed."""
+    return node.function.name if type(node.function) is ir.Name else ""

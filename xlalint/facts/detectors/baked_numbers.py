@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import abc
 from typing import TypeVar
 
 from xlalint.facts.detectors.padding import tell_width
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.row_lengths import width_among
+from xlalint.facts.domain.values import (
+    XLA,
+    LoopKey,
+    Sequence,
+    Tensor,
+    Value,
+    alternatives,
+    host,
+    surely_tensor,
+    tensor_of,
+)
 from xlalint.facts.events import Effect
 from xlalint.facts.operations.shapes import varying
 from xlalint.facts.state.frame import Frame
@@ -61,12 +71,12 @@ BAKED: dict[str, tuple[str, ...]] = {
 def check_numbers(
     frame: Frame,
     name: str,
-    arguments: list[d.Value],
-    keywords: dict[str, d.Value],
+    arguments: list[Value],
+    keywords: dict[str, Value],
     node: ir.Call,
     live: bool,
-    own: d.LoopKey | None = None,
-) -> d.LoopKey | None:
+    own: LoopKey | None = None,
+) -> LoopKey | None:
     """``arguments`` are those after the tensor. Gives the loop that changes the result's shape, if one does.
 
     ``own`` is the loop that changes the tensor's own shape: what is only cut anew has to follow it.
@@ -83,11 +93,11 @@ def check_numbers(
         tell_width(frame, node.at, base, width_among(sized))
     baked = varying(arguments_at(BAKED.get(base, ()), arguments, keywords))
     if baked is not None and live and not (base in RECUT and baked == own):
-        frame.emit(Effect.BAKED_NUMBER, node.at, d.host("int", varies=baked), base, None, varies=baked)
+        frame.emit(Effect.BAKED_NUMBER, node.at, host("int", varies=baked), base, None, varies=baked)
     return varying(sized)
 
 
-def arguments_at(places: tuple[str, ...], arguments: Sequence[T], keywords: Mapping[str, T]) -> list[T]:
+def arguments_at(places: tuple[str, ...], arguments: abc.Sequence[T], keywords: abc.Mapping[str, T]) -> list[T]:
     """Of a call's arguments, be they values or expressions, those in ``places``."""
     found: list[T] = []
     for place in places:
@@ -100,26 +110,26 @@ def arguments_at(places: tuple[str, ...], arguments: Sequence[T], keywords: Mapp
     return found
 
 
-def reads_as_size(value: d.Value) -> bool:
-    if type(value) is d.Sequence:
+def reads_as_size(value: Value) -> bool:
+    if type(value) is Sequence:
         parts = value.elements if value.elements is not None else (value.element,)
         return any(reads_on_device(part) for part in parts)
-    known = d.tensor_of(value)
-    if known is None or not d.surely_tensor(value):
+    known = tensor_of(value)
+    if known is None or not surely_tensor(value):
         return False
-    return known.device == d.XLA or (known.live and known.certainty > 0)
+    return known.device == XLA or (known.live and known.certainty > 0)
 
 
-def may_be_several(value: d.Value) -> bool:
-    return type(value) is not d.Sequence and any(type(p) is d.Tensor and p.rank is None for p in d.alternatives(value))
+def may_be_several(value: Value) -> bool:
+    return type(value) is not Sequence and any(type(p) is Tensor and p.rank is None for p in alternatives(value))
 
 
-def reads_on_device(value: d.Value) -> bool:
-    known = d.tensor_of(value)
-    return known is not None and known.device == d.XLA and d.surely_tensor(value)
+def reads_on_device(value: Value) -> bool:
+    known = tensor_of(value)
+    return known is not None and known.device == XLA and surely_tensor(value)
 
 
-def tensor_within(value: d.Value) -> d.Value:
-    if type(value) is d.Sequence:
-        return next((p for p in (value.elements or (value.element,)) if d.tensor_of(p) is not None), value)
+def tensor_within(value: Value) -> Value:
+    if type(value) is Sequence:
+        return next((p for p in (value.elements or (value.element,)) if tensor_of(p) is not None), value)
     return value

@@ -12,15 +12,26 @@ from collections.abc import Iterable, Iterator
 from xlalint.facts.detectors.baked_numbers import SIZES, arguments_at
 from xlalint.facts.detectors.round_trips import dotted_path
 from xlalint.facts.detectors.varying_structure import last_line
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.row_lengths import number_of
+from xlalint.facts.domain.values import (
+    NONE,
+    UNKNOWN,
+    Bound,
+    Class,
+    Function,
+    Host,
+    Namespace,
+    Sequence,
+    Tensor,
+    Value,
+    tensor_of,
+)
 from xlalint.facts.events import FEW_SHAPES, Effect
-from xlalint.facts.operations.rounding import called_name
 from xlalint.facts.records import Sign
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 from xlalint.program.def_use import same, way_to
-from xlalint.program.traversal import blocks_of, names_in, receiver_node, walk
+from xlalint.program.traversal import blocks_of, called_name, names_in, receiver_node, walk
 
 STEPPING = frozenset({"backward", "boundary", "model-call"})
 """The signs of a loop that gives the device work."""
@@ -41,7 +52,7 @@ def check_cold_sizes(frame: Frame, node: ir.Binary, start: ir.Assign, last: int)
     sizes = [sizes_of(frame, loop) for loop in cold]
     frame.quiet -= 1
     if cold:
-        frame.emit(Effect.COLD_SIZES, node.at, d.NONE, "elapsed", cold[0].iterable, certainty=1, detail=str(sizes[0]))
+        frame.emit(Effect.COLD_SIZES, node.at, NONE, "elapsed", cold[0].iterable, certainty=1, detail=str(sizes[0]))
 
 
 def loops_in(block: ir.Block, last: int) -> Iterator[ir.For]:
@@ -79,12 +90,12 @@ def sizes_of(frame: Frame, loop: ir.For) -> int:
         known = [bound for bound in bounds if bound is not None]
         count = len(range(*known)) if len(known) == 3 and known[2] else 0
         return count if count <= FEW_SHAPES and makes_sizes(frame, loop) else 0
-    values = frame.evaluate(loop.iterable) if type(loop.iterable) in (ir.Name, ir.Attribute, ir.Display) else d.UNKNOWN
-    elements = values.elements if type(values) is d.Sequence and values.elements is not None else ()
+    values = frame.evaluate(loop.iterable) if type(loop.iterable) in (ir.Name, ir.Attribute, ir.Display) else UNKNOWN
+    elements = values.elements if type(values) is Sequence and values.elements is not None else ()
     shapes = {known_sizes(element) for element in elements}
     if None in shapes:
         return 0
-    tensors = any(type(element) is d.Tensor for element in elements)
+    tensors = any(type(element) is Tensor for element in elements)
     return len(shapes) if tensors or makes_sizes(frame, loop) else 0
 
 
@@ -93,12 +104,12 @@ def is_range(node: ir.Expr) -> bool:
     return type(node) is ir.Call and called_name(node) == "range" and len(node.arguments) == 3
 
 
-def known_sizes(value: d.Value) -> tuple[int, ...] | None:
+def known_sizes(value: Value) -> tuple[int, ...] | None:
     """Of a tensor, or of a number or a tuple of them that becomes one's size."""
-    if type(value) is d.Tensor:
+    if type(value) is Tensor:
         dims = value.dims or (None,)
-    elif type(value) is d.Sequence:
-        dims = tuple(map(number_of, value.elements or (d.UNKNOWN,)))
+    elif type(value) is Sequence:
+        dims = tuple(map(number_of, value.elements or (UNKNOWN,)))
     else:
         dims = (number_of(value),)
     known = tuple(dim for dim in dims if dim is not None)
@@ -128,14 +139,14 @@ def sizes_given(call: ir.Call) -> tuple[ir.Expr, ...]:
 
 def works_on_tensors(frame: Frame, call: ir.Call) -> bool:
     receiver = receiver_node(call)
-    callee = frame.evaluate(call.function) if dotted_path(call.function) else d.UNKNOWN
-    if type(callee) is d.Namespace:
+    callee = frame.evaluate(call.function) if dotted_path(call.function) else UNKNOWN
+    if type(callee) is Namespace:
         return callee.name.startswith(("torch", "numpy"))
     return receiver is not None and names_tensor(frame, receiver)
 
 
 def names_tensor(frame: Frame, node: ir.Expr) -> bool:
-    return bool(dotted_path(node)) and d.tensor_of(frame.evaluate(node)) is not None
+    return bool(dotted_path(node)) and tensor_of(frame.evaluate(node)) is not None
 
 
 def made_before(frame: Frame, steps: list[ir.Call], first: int) -> set[str]:
@@ -151,9 +162,9 @@ def made_before(frame: Frame, steps: list[ir.Call], first: int) -> set[str]:
     return {name for name in fresh if not has_no_graph(frame.evaluate(ir.Name(name, 0)))}
 
 
-def has_no_graph(value: d.Value) -> bool:
+def has_no_graph(value: Value) -> bool:
     """What has no graph of its own."""
-    return type(value) in (d.Host, d.Function, d.Namespace, d.Class)
+    return type(value) in (Host, Function, Namespace, Class)
 
 
 def warms(frame: Frame, statement: ir.Stmt, fresh: set[str], runners: set[str], loop: ir.For) -> bool:
@@ -166,12 +177,12 @@ def warms(frame: Frame, statement: ir.Stmt, fresh: set[str], runners: set[str], 
             continue
         if WARM in called_name(part).lower():
             return True
-        callee = frame.evaluate(part.function) if dotted_path(part.function) else d.UNKNOWN
+        callee = frame.evaluate(part.function) if dotted_path(part.function) else UNKNOWN
         values = (*part.arguments, *(value for _, value in part.keywords))
         given = fresh & {value.name for value in values if type(value) is ir.Name}
-        if given and type(callee) not in (d.Namespace, d.Class, d.Bound):
+        if given and type(callee) not in (Namespace, Class, Bound):
             return True
-        if type(callee) is d.Function and type(statement) is ir.Evaluate and statement.value is part:
+        if type(callee) is Function and type(statement) is ir.Evaluate and statement.value is part:
             return True
     return False
 

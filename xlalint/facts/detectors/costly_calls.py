@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from xlalint.facts.detectors.fallbacks import argument
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.refinement import as_operand
+from xlalint.facts.domain.values import NONE, KnownObject, Mapping, Sequence, Tensor, Value, surely_tensor, tensor_of
 from xlalint.facts.events import Effect
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.conditions import decide, parse
@@ -19,8 +20,8 @@ WITHIN = "in "
 def check_call(
     frame: Frame,
     name: str,
-    arguments: list[d.Value],
-    keywords: dict[str, d.Value],
+    arguments: list[Value],
+    keywords: dict[str, Value],
     node: ir.Call,
     *,
     fixable: bool = True,
@@ -42,7 +43,7 @@ def check_call(
         return
 
 
-def meets_condition(row: CostlyCall, arguments: list[d.Value], keywords: dict[str, d.Value]) -> bool:
+def meets_condition(row: CostlyCall, arguments: list[Value], keywords: dict[str, Value]) -> bool:
     """Whether the condition is known to be met; what ``**`` hands on may be anything."""
     if not row.condition:
         return True
@@ -69,15 +70,15 @@ def is_chosen(block: ir.Block, at: int, tested: bool = False) -> bool:
 HANDED_ON = "**"
 
 
-def passed(row: CostlyCall, parameter: str, arguments: list[d.Value], keywords: dict[str, d.Value]) -> d.Value | None:
+def passed(row: CostlyCall, parameter: str, arguments: list[Value], keywords: dict[str, Value]) -> Value | None:
     position = row.positions.get(parameter, len(arguments))
     return arguments[position] if position < len(arguments) else keywords.get(parameter)
 
 
-def operand(row: CostlyCall, arguments: list[d.Value], keywords: dict[str, d.Value]) -> d.Value | None:
+def operand(row: CostlyCall, arguments: list[Value], keywords: dict[str, Value]) -> Value | None:
     """What the call works on: a device tensor, or nothing that matters; None where it needs one and has none."""
     if not row.operand:
-        return d.NONE
+        return NONE
     if row.operand.startswith(WITHIN):
         return held_tensor(passed(row, row.operand.removeprefix(WITHIN), arguments, keywords))
     if row.operand.endswith(HANDED_ON):
@@ -88,29 +89,29 @@ def operand(row: CostlyCall, arguments: list[d.Value], keywords: dict[str, d.Val
     else:
         given = [passed(row, row.operand, arguments, keywords)]
     for value in given:
-        known = d.tensor_of(d.as_operand(value)) if value is not None else None
-        if known is not None and known.live and (known is value or d.surely_tensor(d.as_operand(value or d.NONE))):
+        known = tensor_of(as_operand(value)) if value is not None else None
+        if known is not None and known.live and (known is value or surely_tensor(as_operand(value or NONE))):
             return known
     return None
 
 
-def check_generator(frame: Frame, keywords: dict[str, d.Value], made: d.Value, node: ir.Call) -> None:
+def check_generator(frame: Frame, keywords: dict[str, Value], made: Value, node: ir.Call) -> None:
     """A generator of the host draws there, wherever the result is to lie."""
     given = keywords.get("generator")
-    known = d.tensor_of(made)
-    if type(given) is d.Role and given.role == "generator" and known is not None and known.live:
+    known = tensor_of(made)
+    if type(given) is KnownObject and given.role == "generator" and known is not None and known.live:
         shown = next((value for name, value in node.keywords if name == "generator"), None)
         frame.emit(Effect.HOST_GENERATOR, node.at, known, "generator", shown)
 
 
-def held_tensor(value: d.Value | None) -> d.Value | None:
+def held_tensor(value: Value | None) -> Value | None:
     """A device tensor that a structure holds, at whatever depth."""
-    if type(value) is d.Tensor:
+    if type(value) is Tensor:
         return value if value.live else None
-    parts: list[d.Value] = []
-    if type(value) is d.Mapping:
+    parts: list[Value] = []
+    if type(value) is Mapping:
         parts = [part for _, part in value.items] + ([value.rest] if value.rest is not None else [])
-    elif type(value) is d.Sequence:
+    elif type(value) is Sequence:
         parts = [*value.elements] if value.elements is not None else [value.element]
     return next((found for part in parts if (found := held_tensor(part)) is not None), None)
 
@@ -119,4 +120,4 @@ def note_cuda(frame: Frame, node: ir.Call) -> None:
     if type(node.function) is ir.Attribute and frame.function.owner and frame.function.name == node.function.name:
         # A method that overrides it hands the call on.
         return
-    frame.emit(Effect.CUDA_HABIT, node.at, d.NONE, "raises", None, detail="raises without a GPU")
+    frame.emit(Effect.CUDA_HABIT, node.at, NONE, "raises", None, detail="raises without a GPU")

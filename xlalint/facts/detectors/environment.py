@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.values import NONE, Host, Mapping, Namespace, Value, constant
 from xlalint.facts.events import Effect
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
@@ -12,28 +12,28 @@ ENVIRONMENT = "os.environ"
 OFF = ("0", "", "false", "False")
 
 
-def check_assigned(frame: Frame, holder: d.Value, key: d.Value, value: d.Value, target: ir.Subscript) -> None:
+def check_assigned(frame: Frame, holder: Value, key: Value, value: Value, target: ir.Subscript) -> None:
     """``os.environ["XLA_USE_BF16"] = "1"``."""
-    if type(holder) is d.Namespace and holder.name == ENVIRONMENT:
+    if type(holder) is Namespace and holder.name == ENVIRONMENT:
         check_variable(frame, key, value, target.at)
 
 
-def check_set(frame: Frame, name: str, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call) -> None:
+def check_set(frame: Frame, name: str, arguments: list[Value], keywords: dict[str, Value], node: ir.Call) -> None:
     """``os.environ.setdefault(…)``, ``os.putenv(…)``, ``os.environ.update(…)``."""
     if name in (f"{ENVIRONMENT}.setdefault", "os.putenv") and len(arguments) == 2:
         check_variable(frame, arguments[0], arguments[1], node.at)
     elif name == f"{ENVIRONMENT}.update":
         given = list(keywords.items())
-        if arguments and type(arguments[0]) is d.Mapping:
+        if arguments and type(arguments[0]) is Mapping:
             given += [(key, value) for key, value in arguments[0].items if isinstance(key, str)]
         for variable, value in given:
-            check_variable(frame, d.constant(variable), value, node.at)
+            check_variable(frame, constant(variable), value, node.at)
 
 
-def check_variable(frame: Frame, key: d.Value, value: d.Value, at: int) -> None:
-    variable = key.constant if type(key) is d.Host and key.known else None
-    if not isinstance(variable, str) or (type(value) is d.Host and value.known and value.constant in OFF):
+def check_variable(frame: Frame, key: Value, value: Value, at: int) -> None:
+    variable = key.constant if type(key) is Host and key.known else None
+    if not isinstance(variable, str) or (type(value) is Host and value.known and value.constant in OFF):
         return
     remark = frameworks().get("environment", variable)
     if remark is not None:
-        frame.emit(Effect.LOW_PRECISION, at, d.NONE, variable, None, detail=remark)
+        frame.emit(Effect.LOW_PRECISION, at, NONE, variable, None, detail=remark)

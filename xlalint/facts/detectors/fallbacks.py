@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.lattice import sequence
+from xlalint.facts.domain.values import NONE, Host, KnownObject, Sequence, Tensor, Value, surely_tensor, tensor_of
 from xlalint.facts.events import Effect
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.conditions import UNKNOWN, Argument
@@ -41,8 +42,8 @@ EFFECTS = {
 def check_op(
     frame: Frame,
     row: OpRow,
-    arguments: list[d.Value],
-    keywords: dict[str, d.Value],
+    arguments: list[Value],
+    keywords: dict[str, Value],
     node: ir.Call,
     *,
     method: bool = False,
@@ -73,8 +74,8 @@ def check_op(
 def check_newly_costly(
     frame: Frame,
     row: OpRow | None,
-    arguments: list[d.Value],
-    keywords: dict[str, d.Value],
+    arguments: list[Value],
+    keywords: dict[str, Value],
     node: ir.Call,
     *,
     method: bool = False,
@@ -84,9 +85,9 @@ def check_newly_costly(
         check_op(frame, row, arguments, keywords, node, method=method)
 
 
-def fallback_names(ops: tuple[str, ...], arguments: list[d.Value], keywords: dict[str, d.Value]) -> str:
+def fallback_names(ops: tuple[str, ...], arguments: list[Value], keywords: dict[str, Value]) -> str:
     """The ``aten`` ops that fall back; where an op has many, those that the call's words (``mode="bicubic"``) name."""
-    words = [v.constant for v in [*arguments, *keywords.values()] if type(v) is d.Host and isinstance(v.constant, str)]
+    words = [v.constant for v in [*arguments, *keywords.values()] if type(v) is Host and isinstance(v.constant, str)]
     chosen = [name for name in ops if any(word in name for word in words)] or list(ops)
     return " ".join(f"aten::{name}" for name in chosen[:3])
 
@@ -102,18 +103,18 @@ def operand_of(node: ir.Call, method: bool) -> ir.Expr | None:
     return node.arguments[0] if node.arguments else None
 
 
-def tensors_in(values: list[d.Value]) -> list[d.Tensor]:
+def tensors_in(values: list[Value]) -> list[Tensor]:
     found = []
     for value in values:
-        known = d.tensor_of(value)
+        known = tensor_of(value)
         if known is not None:
             found.append(known)
-        elif type(value) is d.Sequence and (inner := d.tensor_of(value.element)) is not None:
+        elif type(value) is Sequence and (inner := tensor_of(value.element)) is not None:
             found.append(inner)
     return found
 
 
-def bind(row: OpRow, arguments: list[d.Value], keywords: dict[str, d.Value]) -> dict[str, Argument]:
+def bind(row: OpRow, arguments: list[Value], keywords: dict[str, Value]) -> dict[str, Argument]:
     names: list[str] = []
     for name in row.parameter_names:
         if name == "*":
@@ -122,7 +123,7 @@ def bind(row: OpRow, arguments: list[d.Value], keywords: dict[str, d.Value]) -> 
     bound = {name: argument(value) for name, value in zip(names, arguments, strict=False)}
     if len(arguments) > len(names) and names:
         rest = arguments[len(names) - 1 :]
-        bound[names[-1]] = argument(d.sequence("tuple", rest))
+        bound[names[-1]] = argument(sequence("tuple", rest))
     for name, value in keywords.items():
         if name != "**":
             bound[{"axis": "dim"}.get(name, name)] = argument(value)
@@ -132,24 +133,24 @@ def bind(row: OpRow, arguments: list[d.Value], keywords: dict[str, d.Value]) -> 
 KINDS = {"bool": "bool", "uint8": "int", "int": "int", "float": "float", "complex": "complex"}
 
 
-def argument(value: d.Value) -> Argument:
-    known = d.tensor_of(value)
-    if known is not None and (type(value) is d.Tensor or d.surely_tensor(value) or type(value) is d.Role):
+def argument(value: Value) -> Argument:
+    known = tensor_of(value)
+    if known is not None and (type(value) is Tensor or surely_tensor(value) or type(value) is KnownObject):
         kinds = frozenset({KINDS[known.dtype]}) if known.dtype in KINDS else None
         if known.dtype == "other":
             kinds = frozenset({"int", "float"})
         return Argument(tensor=True, dtypes=kinds, rank=known.rank, shape=known.dims, grad=known.grad)
-    if type(value) is d.Host:
-        if value is d.NONE:
+    if type(value) is Host:
+        if value is NONE:
             return Argument(value=None, tensor=False)
         return Argument(value=value.constant if value.known else UNKNOWN, tensor=None if value.type == "?" else False)
-    if type(value) is d.Sequence:
+    if type(value) is Sequence:
         return sequence_argument(value)
     return Argument()
 
 
-def sequence_argument(value: d.Sequence) -> Argument:
-    inner = d.tensor_of(value.element)
+def sequence_argument(value: Sequence) -> Argument:
+    inner = tensor_of(value.element)
     if inner is not None:
         kinds = frozenset({KINDS[inner.dtype]}) if inner.dtype in KINDS else None
         return Argument(tensor=False, dtypes=kinds)
@@ -157,9 +158,9 @@ def sequence_argument(value: d.Sequence) -> Argument:
         return Argument(tensor=False)
     members: list[object] = []
     for element in value.elements:
-        if element is d.NONE:
+        if element is NONE:
             members.append(None)
-        elif type(element) is d.Host and element.known:
+        elif type(element) is Host and element.known:
             members.append(element.constant)
         else:
             return Argument(tensor=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.values import NONE, Function, Host, Instance, Struct, Value
 from xlalint.facts.events import Effect
 from xlalint.facts.records import function_key
 from xlalint.facts.regions import sign_of
@@ -16,21 +16,21 @@ OPENXLA = "openxla"
 TURNED_OFF = frozenset({"disable", "dynamo_disable"})
 
 
-def note_compiled(frame: Frame, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call) -> None:
+def note_compiled(frame: Frame, arguments: list[Value], keywords: dict[str, Value], node: ir.Call) -> None:
     """``torch.compile(f, backend="openxla")``, of a function or a model of the program."""
     backend = keywords.get("backend")
-    if not (type(backend) is d.Host and backend.constant == OPENXLA) or not arguments:
+    if not (type(backend) is Host and backend.constant == OPENXLA) or not arguments:
         return
-    frame.emit(Effect.COMPILED_PART, node.at, d.NONE, "torch.compile", node.arguments[0] if node.arguments else None)
+    frame.emit(Effect.COMPILED_PART, node.at, NONE, "torch.compile", node.arguments[0] if node.arguments else None)
     function = function_of(frame, arguments[0])
     if function is not None:
         frame.sign(sign_of(function_key(function)), node.at)
 
 
-def function_of(frame: Frame, value: d.Value) -> ir.FunctionIR | None:
-    if type(value) is d.Function:
+def function_of(frame: Frame, value: Value) -> ir.FunctionIR | None:
+    if type(value) is Function:
         return value.ir
-    if type(value) in (d.Instance, d.Record):
+    if type(value) in (Instance, Struct):
         return frame.engine.program.method(value.ir, "forward")  # type: ignore[attr-defined]
     return None
 
@@ -48,7 +48,7 @@ def note_decorated(frame: Frame, function: ir.FunctionIR) -> None:
 
 def check_break(frame: Frame, subject: str, node: ir.Call) -> None:
     """A call that no graph can hold; whether it stands in a compiled function is known later."""
-    frame.emit(Effect.GRAPH_BREAK, node.at, d.NONE, subject, None)
+    frame.emit(Effect.GRAPH_BREAK, node.at, NONE, subject, None)
 
 
 def check_external(frame: Frame, name: str, node: ir.Call) -> None:

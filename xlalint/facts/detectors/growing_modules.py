@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.values import NONE, Module
 from xlalint.facts.events import Effect
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
@@ -18,7 +18,7 @@ def check_hooked(frame: Frame, name: str, node: ir.Call) -> None:
         emit_growth(frame, "hook", node)
 
 
-def check_added(frame: Frame, module: d.Module, name: str, node: ir.Call) -> None:
+def check_added(frame: Frame, module: Module, name: str, node: ir.Call) -> None:
     if name in ADDING and module.name.endswith(HOLDERS):
         emit_growth(frame, "layer", node)
 
@@ -29,7 +29,7 @@ def emit_growth(frame: Frame, subject: str, node: ir.Call) -> None:
     bound = bound_at(frame, node.function)
     grows = frame.function.name != "__init__" and not bound if loop is None else not bound or bound < loop[2]
     if grows:
-        frame.emit(Effect.GROWING_MODULE, node.at, d.NONE, subject, None, varies=loop)
+        frame.emit(Effect.GROWING_MODULE, node.at, NONE, subject, None, varies=loop)
 
 
 def bound_at(frame: Frame, node: ir.Expr) -> int:

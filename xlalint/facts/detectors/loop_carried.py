@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.refinement import as_operand
+from xlalint.facts.domain.values import UNKNOWN, Host, Sequence, Tensor, Value, tensor, tensor_of
 from xlalint.facts.events import Effect
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.reaching import assignment_of
@@ -15,7 +16,7 @@ CUTTING = frozenset({"detach", "item", "size", "numel", "argmax"})
 JOINING = frozenset({"cat", "concat", "concatenate", "hstack", "vstack", "dstack"})
 
 
-def check(frame: Frame, node: ir.Assign, value: d.Value) -> None:
+def check(frame: Frame, node: ir.Assign, value: Value) -> None:
     """Of an assignment in a loop, or to an attribute."""
     if type(node.value) is ir.Name:
         check_renamed(frame, node, node.value.name, value)
@@ -27,7 +28,7 @@ def check(frame: Frame, node: ir.Assign, value: d.Value) -> None:
     if target is None:
         check_unpacked(frame, node, value)
         return
-    known = d.tensor_of(value)
+    known = tensor_of(value)
     if known is None or not known.live:
         return
     if joins_itself(node.value, target):
@@ -49,7 +50,7 @@ def joins_itself(call: ir.Call, target: str) -> bool:
     return any(path_of(part) == target for part in call.arguments[0].elements)
 
 
-def check_carried(frame: Frame, node: ir.Assign, target: str, known: d.Tensor) -> None:
+def check_carried(frame: Frame, node: ir.Assign, target: str, known: Tensor) -> None:
     """``h = model(x, h)`` in a loop: the gradient's graph goes back through every step."""
     call = node.value
     assert isinstance(call, ir.Call)
@@ -61,10 +62,10 @@ def check_carried(frame: Frame, node: ir.Assign, target: str, known: d.Tensor) -
         _emit(frame, node, known, target)
 
 
-def check_renamed(frame: Frame, node: ir.Assign, source: str, value: d.Value) -> None:
+def check_renamed(frame: Frame, node: ir.Assign, source: str, value: Value) -> None:
     """``new = cell(x, h)``, and later ``h = new``: carried all the same."""
     target = path_of(node.targets[0])
-    known = d.tensor_of(value)
+    known = tensor_of(value)
     loop = frame.loop_key()
     if target is None or "." in target or loop is None or known is None or frame.no_grad:
         return
@@ -74,7 +75,7 @@ def check_renamed(frame: Frame, node: ir.Assign, source: str, value: d.Value) ->
         _emit(frame, node, known, target, form="carried-name")
 
 
-def _emit(frame: Frame, node: ir.Assign, known: d.Tensor, target: str, form: str = "") -> None:
+def _emit(frame: Frame, node: ir.Assign, known: Tensor, target: str, form: str = "") -> None:
     loop = frame.loop_key()
     at = node.targets[0]
     frame.emit(Effect.GRAPH_THROUGH_STEPS, node.at, known, target, at, certainty=1, form=form, varies=loop)
@@ -97,7 +98,7 @@ def derives(frame: Frame, source: str, target: str, first_line: int) -> bool:
     return False
 
 
-def check_unpacked(frame: Frame, node: ir.Assign, value: d.Value) -> None:
+def check_unpacked(frame: Frame, node: ir.Assign, value: Value) -> None:
     """``out, h = model(x, h)``."""
     if type(node.value) is not ir.Call or len(node.targets) != 1 or type(node.targets[0]) is not ir.Display:
         return
@@ -111,7 +112,7 @@ def check_unpacked(frame: Frame, node: ir.Assign, value: d.Value) -> None:
             frame.emit(
                 Effect.GRAPH_THROUGH_STEPS,
                 node.at,
-                d.tensor(certainty=1),
+                tensor(certainty=1),
                 path,
                 element,
                 certainty=1,
@@ -124,14 +125,14 @@ def keeps_graph(frame: Frame, node: ir.Assign, path: str) -> bool:
     loop, bound = frame.loop_key(), frame.origins.get(path, 0)
     if loop is not None and bound != node.at and ir.unpack(bound)[0] > loop[2]:
         return False
-    return may_have_graph(frame.env.get(path, d.UNKNOWN))
+    return may_have_graph(frame.env.get(path, UNKNOWN))
 
 
-def may_have_graph(value: d.Value) -> bool:
-    if type(value) is d.Sequence:
+def may_have_graph(value: Value) -> bool:
+    if type(value) is Sequence:
         parts = value.elements if value.elements is not None else (value.element,)
         return any(map(may_have_graph, parts))
-    if type(value) is d.Host:
+    if type(value) is Host:
         return False
-    known = d.tensor_of(d.as_operand(value))
+    known = tensor_of(as_operand(value))
     return known.grad and known.live if known is not None else True

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.known_names import DRIVER_USES, MODEL_USES
+from xlalint.facts.domain.values import UNKNOWN, Value, is_guess, tensor
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 
-LOSS = d.tensor(dtype="float", certainty=1)
+LOSS = tensor(dtype="float", certainty=1)
 OTHERS = MODEL_USES | DRIVER_USES | {"()", "step"}
 """What is done to a model, an optimizer or an engine, which may have a ``backward`` of their own."""
 
 
-def as_used(frame: Frame, name: str, value: d.Value) -> d.Value:
+def as_used(frame: Frame, name: str, value: Value) -> Value:
     """What a name is bound to. Where nothing is known of it and ``loss.backward()`` stands somewhere in the function,
     it is a loss."""
-    if value is not d.UNKNOWN and not d.is_guess(value):
+    if value is not UNKNOWN and not is_guess(value):
         return value
     uses = frame.function.uses.get(name)
     return LOSS if uses is not None and "backward" in uses and uses.isdisjoint(OTHERS) else value
@@ -27,5 +27,5 @@ def learn_loss(frame: Frame, node: ir.Call) -> None:
     if type(given) is not ir.Name:
         return
     value = frame.env.get(given.name)
-    if value is not None and (value is d.UNKNOWN or d.is_guess(value)):
+    if value is not None and (value is UNKNOWN or is_guess(value)):
         frame.env[given.name] = LOSS

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.known_names import MODEL_NAMES, TRAINED
+from xlalint.facts.domain.values import FALSE, NONE, Value
 from xlalint.facts.events import Effect
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
@@ -14,7 +14,7 @@ ANY = "*"
 OTHER = {"train": "eval", "eval": "train"}
 
 
-def switch_mode(frame: Frame, name: str, arguments: list[d.Value], node: ir.Call, certainty: int = 2) -> None:
+def switch_mode(frame: Frame, name: str, arguments: list[Value], node: ir.Call, certainty: int = 2) -> None:
     """``model.eval()``, ``model.train(False)``. In ``self.train(mode)`` the caller has the choice, and what is restored
     by ``model.train(before)`` was the other mode."""
     holder = receiver_node(node)
@@ -22,11 +22,11 @@ def switch_mode(frame: Frame, name: str, arguments: list[d.Value], node: ir.Call
     is_chosen_here = all(
         type(value) is ir.Constant for value in (*node.arguments, *(value for _, value in node.keywords))
     )
-    mode = "eval" if name == "eval" or (is_chosen_here and d.FALSE in arguments) else "train"
+    mode = "eval" if name == "eval" or (is_chosen_here and FALSE in arguments) else "train"
     if is_chosen_here or model != ANY:
         frame.sign(f"{mode} {model}", node.at)
     if is_chosen_here:
-        frame.emit(Effect.MODE_SWITCH, node.at, d.NONE, mode, holder, certainty=certainty, detail=model)
+        frame.emit(Effect.MODE_SWITCH, node.at, NONE, mode, holder, certainty=certainty, detail=model)
 
 
 def model_name(frame: Frame, node: ir.Expr | None) -> str:

@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.row_lengths import longest_rows, most_of, number_of, width_among
+from xlalint.facts.domain.values import (
+    FALSE,
+    NONE,
+    ROUNDED,
+    TRUE,
+    UNKNOWN,
+    Function,
+    Host,
+    Instance,
+    LoopKey,
+    Sequence,
+    Struct,
+    Value,
+    constant,
+)
 from xlalint.facts.events import Effect
 from xlalint.facts.state.call import Arguments, Keywords
 from xlalint.facts.state.frame import Frame
@@ -22,35 +36,35 @@ def check_loader(frame: Frame, name: str, arguments: Arguments, keywords: Keywor
         return
     if "batch_sampler" in keywords:
         if batches_vary(keywords["batch_sampler"]):
-            frame.emit(Effect.VARYING_BATCH, node.at, d.NONE, "DataLoader", None, certainty=1, form="constructor")
+            frame.emit(Effect.VARYING_BATCH, node.at, NONE, "DataLoader", None, certainty=1, form="constructor")
         return
     drop = keywords.get("drop_last")
-    size = arguments[1] if len(arguments) > 1 else keywords.get("batch_size", d.constant(1))
-    if drop is not None and drop is not d.FALSE:
+    size = arguments[1] if len(arguments) > 1 else keywords.get("batch_size", constant(1))
+    if drop is not None and drop is not FALSE:
         return
-    if (type(size) is d.Host and size.constant == 1) or size is d.NONE:
+    if (type(size) is Host and size.constant == 1) or size is NONE:
         return
     if not for_training(arguments, keywords, node):
         return
-    frame.emit(Effect.SHORT_LAST_BATCH, node.at, d.NONE, "DataLoader", node.arguments[0] if node.arguments else None)
+    frame.emit(Effect.SHORT_LAST_BATCH, node.at, NONE, "DataLoader", node.arguments[0] if node.arguments else None)
 
 
-def batches_vary(sampler: d.Value) -> bool:
+def batches_vary(sampler: Value) -> bool:
     """A list of batches, each a list of as many indices as a number says that changes."""
-    batch = sampler.element if type(sampler) is d.Sequence else None
-    if type(batch) is not d.Sequence or batch.elements is not None:
+    batch = sampler.element if type(sampler) is Sequence else None
+    if type(batch) is not Sequence or batch.elements is not None:
         return False
-    return type(batch.element) is d.Host and batch.element.varies is not None
+    return type(batch.element) is Host and batch.element.varies is not None
 
 
-def run_collate(frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def run_collate(frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     """The function that makes the loader's batches runs in each step, on the host; gives what it makes."""
 
-    collate = arguments[6] if len(arguments) > 6 else keywords.get("collate_fn", d.NONE)
-    if type(collate) in (d.Function, d.Instance, d.Record):
+    collate = arguments[6] if len(arguments) > 6 else keywords.get("collate_fn", NONE)
+    if type(collate) in (Function, Instance, Struct):
         with frame.inside("collate", node.at):
-            return frame.call(collate, [d.UNKNOWN], {}, node)
-    return d.UNKNOWN
+            return frame.call(collate, [UNKNOWN], {}, node)
+    return UNKNOWN
 
 
 def for_training(arguments: Arguments, keywords: Keywords, node: ir.Call) -> bool:
@@ -60,14 +74,14 @@ def for_training(arguments: Arguments, keywords: Keywords, node: ir.Call) -> boo
     if any(word in text for word in EVALUATION_NAMES):
         return False
     shuffle = keywords.get("shuffle", arguments[2] if len(arguments) > 2 else None)
-    return shuffle is d.TRUE or any(text.startswith(word) for word in TRAINING_NAMES)
+    return shuffle is TRUE or any(text.startswith(word) for word in TRAINING_NAMES)
 
 
 def check_padding(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> None:
     """``pad_sequence`` pads to the longest row, and can do no other."""
     if name == "pad_sequence":
         frame.emit(
-            Effect.PADDED_TO_LONGEST, node.at, d.NONE, "pad_sequence", node.arguments[0] if node.arguments else None
+            Effect.PADDED_TO_LONGEST, node.at, NONE, "pad_sequence", node.arguments[0] if node.arguments else None
         )
 
 
@@ -75,14 +89,14 @@ BUCKETS = "buckets"
 """The form of a padding that is rounded to one of as many lengths as its detail says."""
 
 
-def tell_width(frame: Frame, at: int, subject: str, width: d.LoopKey | None, operand: ir.Expr | None = None) -> None:
+def tell_width(frame: Frame, at: int, subject: str, width: LoopKey | None, operand: ir.Expr | None = None) -> None:
     """What is made as wide as the longest row, or cut to it, by the mark of its width. The detail says how many widths
     there may be at most, where that is known."""
     if width is None:
         return
     most = most_of(width)
-    detail, form = "" if most is None else str(most), BUCKETS if width[1] == d.ROUNDED[1] else ""
-    frame.emit(Effect.PADDED_TO_LONGEST, at, d.NONE, subject, operand, certainty=1, detail=detail, form=form)
+    detail, form = "" if most is None else str(most), BUCKETS if width[1] == ROUNDED[1] else ""
+    frame.emit(Effect.PADDED_TO_LONGEST, at, NONE, subject, operand, certainty=1, detail=detail, form=form)
 
 
 ARRAYS = {"zeros": 0, "ones": 0, "empty": 0, "full": 0, "pad": 1}
@@ -105,12 +119,12 @@ def pads_to_longest(keywords: Keywords, implicit: bool) -> bool:
     padding = keywords.get("padding")
     if padding is None:
         return implicit
-    return type(padding) is d.Host and padding.constant in (True, "longest") and padding.known
+    return type(padding) is Host and padding.constant in (True, "longest") and padding.known
 
 
 def check_padding_call(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> None:
     """A call of a tokenizer, or of its ``pad``, which cuts nothing."""
-    single = arguments and type(arguments[0]) is d.Host and arguments[0].type == "str"
+    single = arguments and type(arguments[0]) is Host and arguments[0].type == "str"
     if not pads_to_longest(keywords, name == "pad") or single:
         return
     most = None if name == "pad" else cut_to(keywords)
@@ -121,13 +135,13 @@ def check_padding_call(frame: Frame, name: str, arguments: Arguments, keywords: 
             return
         detail, form = f"{most} / {multiple} = {-(-most // multiple)}", BUCKETS
     operand = node.arguments[0] if node.arguments else None
-    frame.emit(Effect.PADDED_TO_LONGEST, node.at, d.NONE, "tokenizer", operand, detail=detail, form=form)
+    frame.emit(Effect.PADDED_TO_LONGEST, node.at, NONE, "tokenizer", operand, detail=detail, form=form)
 
 
 def is_rounded(keywords: Keywords) -> bool:
     """Whether the longest row is rounded up to a multiple, of however many."""
-    multiple = keywords.get("pad_to_multiple_of", d.NONE)
-    return multiple is not d.NONE and number_of(multiple) not in (0, 1)
+    multiple = keywords.get("pad_to_multiple_of", NONE)
+    return multiple is not NONE and number_of(multiple) not in (0, 1)
 
 
 UNCUT = (False, "do_not_truncate")
@@ -136,8 +150,8 @@ UNCUT = (False, "do_not_truncate")
 def cut_to(keywords: Keywords) -> int | None:
     """How many tokens a row has at most. Measured: without ``truncation``, ``max_length`` cuts nothing where rows are
     padded to the longest, and a collator's never does."""
-    truncation, most = keywords.get("truncation", d.FALSE), number_of(keywords.get("max_length", d.NONE))
-    if type(truncation) is not d.Host or not truncation.known or truncation.constant in UNCUT:
+    truncation, most = keywords.get("truncation", FALSE), number_of(keywords.get("max_length", NONE))
+    if type(truncation) is not Host or not truncation.known or truncation.constant in UNCUT:
         return None
     return most if most is not None and most > 0 else None
 
@@ -149,12 +163,12 @@ def check_collator(
     frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call, takes_padding: bool, certainty: int
 ) -> None:
     """The constructor of a collator that pads. Its argument ``padding`` is the first flag or word among them."""
-    given = next((v for v in arguments[1:] if type(v) is d.Host and v.type in ("bool", "str")), None)
+    given = next((v for v in arguments[1:] if type(v) is Host and v.type in ("bool", "str")), None)
     if takes_padding and given is not None:
         keywords = {"padding": given, **keywords}
-    limited = certainty < 2 and any(keywords.get(name, d.NONE) is not d.NONE for name in LIMITS)
+    limited = certainty < 2 and any(keywords.get(name, NONE) is not NONE for name in LIMITS)
     if pads_to_longest(keywords, True) and not is_rounded(keywords) and not limited:
         operand = node.arguments[0] if node.arguments else None
         frame.emit(
-            Effect.PADDED_TO_LONGEST, node.at, d.NONE, "collator", operand, certainty=certainty, form="constructor"
+            Effect.PADDED_TO_LONGEST, node.at, NONE, "collator", operand, certainty=certainty, form="constructor"
         )

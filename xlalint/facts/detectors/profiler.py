@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.values import NONE, Value
 from xlalint.facts.events import Effect
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
@@ -10,9 +10,7 @@ from xlalint.program import ir
 PROFILER = "torch_xla.debug.profiler."
 
 
-def note_profiler(
-    frame: Frame, name: str, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call
-) -> None:
+def note_profiler(frame: Frame, name: str, arguments: list[Value], keywords: dict[str, Value], node: ir.Call) -> None:
     if not name.startswith(PROFILER):
         return
     last = name[len(PROFILER) :]
@@ -21,11 +19,11 @@ def note_profiler(
         note_server(frame, node)
     elif last == "trace":
         if frame.loop_key() is not None:
-            frame.emit(Effect.TRACE_MISUSE, node.at, d.NONE, "in-loop", None)
+            frame.emit(Effect.TRACE_MISUSE, node.at, NONE, "in-loop", None)
     elif last == "start_trace":
         frame.sign("start-trace", node.at)
         if "stop_trace" not in frame.function.called:
-            frame.emit(Effect.TRACE_MISUSE, node.at, d.NONE, "start-without-stop", None)
+            frame.emit(Effect.TRACE_MISUSE, node.at, NONE, "start-without-stop", None)
 
 
 def note_server(frame: Frame, node: ir.Call) -> None:
@@ -34,12 +32,12 @@ def note_server(frame: Frame, node: ir.Call) -> None:
     if type(kept) is ir.Evaluate:
         trains = any(word in frame.function.called for word in ("backward", "step", "fit", "sync", "train"))
         form = "trains-here" if trains or frame.function.name == "<module>" else ""
-        frame.emit(Effect.PROFILER_SERVER, node.at, d.NONE, "dropped", None, form=form)
+        frame.emit(Effect.PROFILER_SERVER, node.at, NONE, "dropped", None, form=form)
     elif type(kept) is ir.Assign and frame.function.name != "<module>" and type(kept.targets[0]) is ir.Name:
         name = kept.targets[0].name
         if name in frame.globals or trains_here(frame) or returned(frame, name):
             return
-        frame.emit(Effect.PROFILER_SERVER, node.at, d.NONE, "local", None)
+        frame.emit(Effect.PROFILER_SERVER, node.at, NONE, "local", None)
 
 
 def trains_here(frame: Frame) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.refinement import as_operand
+from xlalint.facts.domain.values import Value, tensor_of
 from xlalint.facts.events import Effect
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
@@ -12,9 +13,9 @@ SWITCH = "set_grad_enabled"
 """Where a program calls it, nobody knows in which parts of it gradients flow."""
 
 
-def check_kept(frame: Frame, value: d.Value, node: ir.Call) -> None:
+def check_kept(frame: Frame, value: Value, node: ir.Call) -> None:
     """``outputs.append(model(x))`` in a loop, to a list that outlives the step."""
-    known = d.tensor_of(d.as_operand(value))
+    known = tensor_of(as_operand(value))
     loop = frame.loop_key()
     if known is None or loop is None or frame.no_grad or not (known.grad and known.live) or not node.arguments:
         return

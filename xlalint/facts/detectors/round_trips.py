@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.values import HOST, NONE, UNKNOWN, XLA, Host, Value
 from xlalint.facts.events import Effect
 from xlalint.facts.operations.shapes import device_of
 from xlalint.facts.state.frame import Frame
@@ -12,21 +12,21 @@ from xlalint.program import ir
 
 
 def check_way_to_host(
-    frame: Frame, name: str, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call
+    frame: Frame, name: str, arguments: list[Value], keywords: dict[str, Value], node: ir.Call
 ) -> None:
     """``model.cpu()`` and ``model.to("cpu")``, where the same function moves the model back."""
     if not goes_to_host(name, arguments, keywords) or type(node.function) is not ir.Attribute:
         return
     moved = dotted_path(node.function.value)
     if moved and any(path == moved for path in moved_back(frame, frame.function.body)):
-        frame.emit(Effect.MODEL_TO_HOST, node.at, d.NONE, name, node.function.value)
+        frame.emit(Effect.MODEL_TO_HOST, node.at, NONE, name, node.function.value)
 
 
-def goes_to_host(name: str, arguments: list[d.Value], keywords: dict[str, d.Value]) -> bool:
+def goes_to_host(name: str, arguments: list[Value], keywords: dict[str, Value]) -> bool:
     if name == "cpu":
         return True
     given = arguments[0] if arguments else keywords.get("device")
-    return name == "to" and given is not None and device_of(given) == d.HOST
+    return name == "to" and given is not None and device_of(given) == HOST
 
 
 def moved_back(frame: Frame, node: object) -> Iterator[str]:
@@ -47,10 +47,10 @@ def may_be_device(frame: Frame, node: ir.Expr) -> bool:
     frame.quiet += 1
     value = frame.evaluate(node)
     frame.quiet -= 1
-    if type(value) is not d.Host:
-        return value is d.UNKNOWN
+    if type(value) is not Host:
+        return value is UNKNOWN
     # A parameter called ``device`` is a host object, and no more is known of it.
-    return value.type in ("device", "str", "?") and device_of(value) == d.XLA
+    return value.type in ("device", "str", "?") and device_of(value) == XLA
 
 
 def dotted_path(node: ir.Expr) -> str:

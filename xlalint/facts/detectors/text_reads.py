@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from xlalint.facts.detectors.graph_breaks import check_break
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.values import (
+    Instance,
+    Mapping,
+    Sequence,
+    Struct,
+    Tensor,
+    Value,
+    function_value,
+    surely_tensor,
+    tensor,
+    tensor_of,
+)
 from xlalint.facts.events import Effect
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
@@ -11,22 +22,22 @@ from xlalint.program import ir
 SILENT_LEVELS = frozenset({"debug"})
 
 
-def shown_tensor(value: d.Value) -> d.Tensor | None:
+def shown_tensor(value: Value) -> Tensor | None:
     """The device tensor that printing the value prints: itself, or one in a container."""
-    known = d.tensor_of(value)
+    known = tensor_of(value)
     if known is not None:
-        return known if known.live and d.surely_tensor(value) else None
-    if type(value) is d.Sequence and value.elements != ():
+        return known if known.live and surely_tensor(value) else None
+    if type(value) is Sequence and value.elements != ():
         parts = value.elements if value.elements is not None else (value.element,)
         return next((t for part in parts if (t := shown_tensor(part)) is not None), None)
-    if type(value) is d.Mapping:
+    if type(value) is Mapping:
         return next((t for _, part in value.items if (t := shown_tensor(part)) is not None), None)
     return None
 
 
 def read_by_text(
     frame: Frame,
-    value: d.Value,
+    value: Value,
     at: int,
     subject: str,
     operand: ir.Expr | None,
@@ -36,15 +47,15 @@ def read_by_text(
     known = shown_tensor(value)
     if known is not None:
         frame.emit(effect, at, known, subject, operand, form=form)
-    elif type(value) in (d.Record, d.Instance):
+    elif type(value) in (Struct, Instance):
         for name in ("__str__", "__repr__", "__format__"):
             method = frame.engine.program.method(value.ir, name)  # type: ignore[attr-defined]
             if method is not None:
-                frame.engine.call(frame, d.function(method, value), [], {}, at)
+                frame.engine.call(frame, function_value(method, value), [], {}, at)
                 return
 
 
-def printed(frame: Frame, subject: str, arguments: list[d.Value], node: ir.Call) -> None:
+def printed(frame: Frame, subject: str, arguments: list[Value], node: ir.Call) -> None:
     for value, argument in zip(arguments, node.arguments, strict=False):
         if type(argument) is not ir.FString:
             known = shown_tensor(value)
@@ -58,21 +69,19 @@ def print_form(node: ir.Call) -> str:
     return "name" if len(node.arguments) == 1 and type(node.arguments[0]) is ir.Name else ""
 
 
-def logged(frame: Frame, level: str, arguments: list[d.Value], node: ir.Call) -> None:
+def logged(frame: Frame, level: str, arguments: list[Value], node: ir.Call) -> None:
     read_by_log(frame, level, arguments, node)
     check_break(frame, level, node)
 
 
-def read_by_log(frame: Frame, level: str, arguments: list[d.Value], node: ir.Call) -> None:
+def read_by_log(frame: Frame, level: str, arguments: list[Value], node: ir.Call) -> None:
     """A logging call. Its ``%s`` arguments are formatted only where the level is on; ``debug`` is taken for off."""
     fields = {field.at for argument in node.arguments if type(argument) is ir.FString for field in argument.fields}
     for at in fields:
         event = frame.record.events.get((at, ""))
         if event is not None and event.effect is Effect.PRINTED:
             del frame.record.events[at, ""]
-            frame.emit(
-                Effect.LOGGED, node.at, d.tensor(), level, None, form="debug-fstring" if level == "debug" else ""
-            )
+            frame.emit(Effect.LOGGED, node.at, tensor(), level, None, form="debug-fstring" if level == "debug" else "")
     if level in SILENT_LEVELS:
         return
     for value, argument in zip(arguments, node.arguments, strict=False):

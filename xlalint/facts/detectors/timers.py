@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xlalint.facts.detectors.cold_sizes import check_cold_sizes
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.values import NONE, Namespace
 from xlalint.facts.events import Effect
 from xlalint.facts.state.frame import APART, Frame
 from xlalint.facts.state.reaching import assignment_of
@@ -39,7 +39,7 @@ def check_elapsed(frame: Frame, node: ir.Binary) -> None:
         return
     between = {sign.kind for sign in frame.record.signs if first < ir.unpack(sign.at)[0] <= last}
     if BOUNDARY in between and WAIT not in between and not any(reads_between(frame, first, last)):
-        frame.emit(Effect.UNSYNCED_TIMER, node.at, d.NONE, "elapsed", node.right)
+        frame.emit(Effect.UNSYNCED_TIMER, node.at, NONE, "elapsed", node.right)
 
 
 def reads_between(frame: Frame, first: int, last: int) -> Iterator[bool]:
@@ -66,4 +66,4 @@ def clock_read_by(frame: Frame, node: ir.Name) -> ir.Assign | None:
 
 def is_clock(frame: Frame, call: ir.Call) -> bool:
     callee = frame.evaluate(call.function)
-    return type(callee) is d.Namespace and callee.name in frameworks().names("clock")
+    return type(callee) is Namespace and callee.name in frameworks().names("clock")

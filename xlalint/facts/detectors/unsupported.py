@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xlalint.facts.detectors.fallbacks import argument
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.values import NONE, Value
 from xlalint.facts.events import Effect
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.conditions import Argument, decide, parse
@@ -12,7 +12,7 @@ from xlalint.program import ir
 
 
 def check_restrictions(
-    frame: Frame, name: str, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call
+    frame: Frame, name: str, arguments: list[Value], keywords: dict[str, Value], node: ir.Call
 ) -> None:
     for row in restrictions().get(name, ()):
         if row.outcome == "free" or not is_refused(row, arguments, keywords, node):
@@ -21,13 +21,13 @@ def check_restrictions(
         exception = row.exception.split("|")[0]
         if effect is Effect.CUDA_HABIT:
             detail = row.remark if row.outcome == "silent-host" else f"raises {exception}: {row.remark}"
-            frame.emit(effect, node.at, d.NONE, row.outcome, None, detail=detail)
+            frame.emit(effect, node.at, NONE, row.outcome, None, detail=detail)
         else:
             detail = f"raises {exception}: {row.remark}" if row.outcome == "raises" else row.remark
-            frame.emit(effect, node.at, d.NONE, name, None, detail=detail, form=row.fix)
+            frame.emit(effect, node.at, NONE, name, None, detail=detail, form=row.fix)
 
 
-def is_refused(row: Restriction, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call) -> bool:
+def is_refused(row: Restriction, arguments: list[Value], keywords: dict[str, Value], node: ir.Call) -> bool:
     if not row.condition:
         return True
     if "**" in keywords:

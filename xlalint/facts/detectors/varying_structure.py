@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.refinement import as_operand
 from xlalint.facts.domain.row_lengths import is_mark
+from xlalint.facts.domain.values import TRUE, Host, Namespace, Tensor, Value, tensor, tensor_of
 from xlalint.facts.events import Effect
 from xlalint.facts.state.environment import Environment
 from xlalint.facts.state.frame import Frame, span_of
@@ -21,14 +22,14 @@ COIN = " by a coin"
 """After a name in the environment: a flag that is set or not by a random number."""
 
 
-def check_trips(frame: Frame, node: ir.For, iterable: d.Value) -> None:
+def check_trips(frame: Frame, node: ir.For, iterable: Value) -> None:
     """``for _ in range(step)``, after the loop: each turn is a part of the graph, if it changes a device tensor."""
-    varies = iterable.varies if type(iterable) is d.Host and iterable.type == "range" else None
+    varies = iterable.varies if type(iterable) is Host and iterable.type == "range" else None
     if varies is None or is_mark(varies) or frame.environment is None:
         return
     worked = worked_on(frame, frame.environment, node.body)
     if worked is None and does_steps(frame, node.body):
-        worked = d.tensor(certainty=1)
+        worked = tensor(certainty=1)
     if worked is not None:
         at = getattr(node.iterable, "at", node.at)
         frame.emit(Effect.VARYING_TRIPS, at, worked, "range", node.iterable, varies=varies)
@@ -47,7 +48,7 @@ def check_coin(frame: Frame, node: ir.If, taken: Environment | None, other: Envi
     for block, left in ((node.body, taken), (node.orelse, other)):
         if left is None:
             continue
-        left.update((f"{name}{COIN}", d.TRUE) for name in flags_in(block))
+        left.update((f"{name}{COIN}", TRUE) for name in flags_in(block))
         worked = worked_on(frame, left, block)
         if worked is not None:
             frame.emit(Effect.RANDOM_STRUCTURE, span_of(node.test), worked, "coin", node.test)
@@ -60,13 +61,13 @@ def flags_in(block: ir.Block) -> Iterator[str]:
             yield from (target.name for target in statement.targets if type(target) is ir.Name)
 
 
-def worked_on(frame: Frame, environment: Environment, block: ir.Block) -> d.Tensor | None:
+def worked_on(frame: Frame, environment: Environment, block: ir.Block) -> Tensor | None:
     """A device tensor that a block binds."""
     if not block:
         return None
     first, last = ir.unpack(block[0].at)[0], last_line(block)
     for name, value in environment.items():
-        known = d.tensor_of(d.as_operand(value))
+        known = tensor_of(as_operand(value))
         if known is None or not known.live or known.certainty == 0:
             continue
         if first <= frame.bound_on(name) <= last:
@@ -98,7 +99,7 @@ def is_draw(frame: Frame, call: ir.Call) -> bool:
         return False
     callee = frame.evaluate(function)
     on_host = not any(name == "device" for name, _ in call.keywords)
-    return type(callee) is d.Namespace and callee.name in frameworks().names("draw") and on_host
+    return type(callee) is Namespace and callee.name in frameworks().names("draw") and on_host
 
 
 @cache

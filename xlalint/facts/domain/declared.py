@@ -13,113 +13,130 @@ import functools
 import re
 from collections.abc import Iterable, Mapping
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.lattice import sequence
+from xlalint.facts.domain.values import (
+    ANY_HOST,
+    FALSE,
+    HOST,
+    NUMPY,
+    TRUE,
+    UNKNOWN,
+    XLA,
+    LoopKey,
+    Value,
+    host,
+    known_object,
+    mapping,
+    module_value,
+    of_rank,
+    tensor,
+)
 from xlalint.knowledge.tables import frameworks
 
 PARAMETER = re.compile(r"(?:(?P<owner>[\w*.|]+)\.)?(?P<method>[\w*]+)\((?P<name>#?\w+)\)")
 DTYPES = frozenset({"bool", "uint8", "int", "float", "complex"})
-PARAMETERS = d.role("parameters", d.tensor(dtype="float"))
-PARAMETER_GROUPS = d.sequence("list", None, d.mapping((("lr", d.ANY_HOST), ("params", PARAMETERS)), d.ANY_HOST))
+PARAMETERS = known_object("parameters", tensor(dtype="float"))
+PARAMETER_GROUPS = sequence("list", None, mapping((("lr", ANY_HOST), ("params", PARAMETERS)), ANY_HOST))
 """An optimizer's groups: the parameters, and settings that are numbers; each has a learning rate, whatever else is put
 in its place."""
-ELSEWHERE: d.LoopKey = ("", "", 0)
+ELSEWHERE: LoopKey = ("", "", 0)
 """The loop of the framework, which counts: nobody sees it."""
 ROLES = frozenset({"accelerator", "optimizer", "optimizer-state", "scheduler", "tokenizer", "writer"})
 COLLECTIONS = {"list of": "list", "tuple of": "tuple"}
 
 
-def parsed(text: str) -> d.Value:
+def parsed(text: str) -> Value:
     """The value that a row's words stand for; unknown where they say nothing of tensors."""
     if text.startswith(("dict of", "batch")):
-        return d.role("batch", d.tensor(d.HOST if text.endswith("host") else d.XLA, certainty=1))
+        return known_object("batch", tensor(HOST if text.endswith("host") else XLA, certainty=1))
     if " and " in text:
-        return d.sequence("tuple", [parsed(part) for part in text.split(" and ")])
+        return sequence("tuple", [parsed(part) for part in text.split(" and ")])
     for start, kind in COLLECTIONS.items():
         if text.startswith(start):
-            return d.sequence(kind, None, parsed(text[len(start) :].strip()))
+            return sequence(kind, None, parsed(text[len(start) :].strip()))
     words = text.split()
     if text == "host counter":
-        return d.host("int", varies=ELSEWHERE)
+        return host("int", varies=ELSEWHERE)
     if words[0] == "host":
-        return d.host(words[1]) if len(words) == 2 and words[1] in ("int", "bool", "float", "str") else d.ANY_HOST
+        return host(words[1]) if len(words) == 2 and words[1] in ("int", "bool", "float", "str") else ANY_HOST
     if words[0] == "numpy":
-        return d.NUMPY
+        return NUMPY
     if words[0] == "parameter-groups":
         return PARAMETER_GROUPS
     if words[0] == "module":
-        return d.module(words[1] if len(words) > 1 else "?")
+        return module_value(words[1] if len(words) > 1 else "?")
     if words[0] == "output":
-        return d.role("output", d.tensor(certainty=1))
+        return known_object("output", tensor(certainty=1))
     if words[0] in ROLES:
         # Of a scheduler that is untold nobody knows where its timesteps lie.
-        return d.role(words[0], d.UNKNOWN if words[1:] == ["untold"] else None)
+        return known_object(words[0], UNKNOWN if words[1:] == ["untold"] else None)
     if words[0] != "tensor":
-        return d.UNKNOWN
-    device = d.HOST if "host" in words else d.XLA
+        return UNKNOWN
+    device = HOST if "host" in words else XLA
     dtype = next((word for word in words if word in DTYPES), None)
     rank = int(words[words.index("rank") + 1]) if "rank" in words and "or" not in words else None
-    return d.tensor(device, dtype, d.of_rank(rank), certainty=1, optional=text.endswith("or none"))
+    return tensor(device, dtype, of_rank(rank), certainty=1, optional=text.endswith("or none"))
 
 
 @functools.cache
-def parameter_rows() -> dict[tuple[str, str], tuple[tuple[str, d.Value], ...]]:
+def parameter_rows() -> dict[tuple[str, str], tuple[tuple[str, Value], ...]]:
     """(method, parameter) → the classes it holds for, and the value. ``forward`` is known by names and by use."""
-    found: dict[tuple[str, str], list[tuple[str, d.Value]]] = {}
+    found: dict[tuple[str, str], list[tuple[str, Value]]] = {}
     for key in sorted(frameworks().names("parameter")):
         match = PARAMETER.fullmatch(key)
         if match is None or (match["method"] == "forward" and not match["owner"]):
             continue
         value = parsed(frameworks().get("parameter", key) or "")
-        if value is not d.UNKNOWN:
+        if value is not UNKNOWN:
             found.setdefault((match["method"], match["name"]), []).append((match["owner"] or "", value))
     return {key: tuple(values) for key, values in found.items()}
 
 
 @functools.cache
-def attribute_rows() -> dict[str, tuple[tuple[str, d.Value], ...]]:
-    found: dict[str, list[tuple[str, d.Value]]] = {}
+def attribute_rows() -> dict[str, tuple[tuple[str, Value], ...]]:
+    found: dict[str, list[tuple[str, Value]]] = {}
     for key in sorted(frameworks().names("attribute")):
         owner, _, name = key.rpartition(".")
         value = parsed(frameworks().get("attribute", key) or "")
-        if value is not d.UNKNOWN:
+        if value is not UNKNOWN:
             found.setdefault(name, []).append((owner, value))
     return {key: tuple(values) for key, values in found.items()}
 
 
-def promised_parameter(classes: Iterable[str], method: str, name: str, position: int) -> d.Value | None:
+def promised_parameter(classes: Iterable[str], method: str, name: str, position: int) -> Value | None:
     """``classes`` are the names of the method's class and of its bases; ``position`` counts from ``self``."""
     rows = parameter_rows()
     by_position = rows.get((method, f"#{position}"), ())
     return declared_by(classes, (*rows.get((method, name), ()), *by_position, *rows.get(("*", name), ())))
 
 
-def promised_attribute(classes: Iterable[str], name: str) -> d.Value | None:
+def promised_attribute(classes: Iterable[str], name: str) -> Value | None:
     return declared_by(classes, attribute_rows().get(name, ()))
 
 
 @functools.cache
-def result_rows() -> dict[str, tuple[tuple[str, d.Value, str, d.Value], ...]]:
+def result_rows() -> dict[str, tuple[tuple[str, Value, str, Value], ...]]:
     """Method → the classes it holds for, what it gives, and the argument with which it gives something else, and what:
     ``output unless flag then tensor xla and output``."""
-    found: dict[str, list[tuple[str, d.Value, str, d.Value]]] = {}
+    found: dict[str, list[tuple[str, Value, str, Value]]] = {}
     for key in sorted(frameworks().names("gives")):
         owner, _, method = key.rpartition(".")
         text, _, rest = (frameworks().get("gives", key) or "").partition(" unless ")
         flag, _, other = rest.partition(" then ")
-        found.setdefault(method, []).append((owner, parsed(text), flag, parsed(other) if other else d.UNKNOWN))
+        found.setdefault(method, []).append((owner, parsed(text), flag, parsed(other) if other else UNKNOWN))
     return {key: tuple(values) for key, values in found.items()}
 
 
-def promised_result(classes: Iterable[str], method: str, keywords: Mapping[str, d.Value]) -> d.Value | None:
+def promised_result(classes: Iterable[str], method: str, keywords: Mapping[str, Value]) -> Value | None:
     """What a method gives that a class inherits from a framework."""
-    rows: list[tuple[str, d.Value]] = []
+    rows: list[tuple[str, Value]] = []
     for owner, value, flag, other in result_rows().get(method, ()):
-        given = keywords.get(flag, d.FALSE)
-        rows.append((owner, value if given is d.FALSE else other if given is d.TRUE else d.UNKNOWN))
+        given = keywords.get(flag, FALSE)
+        rows.append((owner, value if given is FALSE else other if given is TRUE else UNKNOWN))
     return declared_by(classes, tuple(rows))
 
 
-def declared_by(classes: Iterable[str], rows: tuple[tuple[str, d.Value], ...]) -> d.Value | None:
+def declared_by(classes: Iterable[str], rows: tuple[tuple[str, Value], ...]) -> Value | None:
     if not rows:
         return None
     names = tuple(classes)
@@ -138,10 +155,10 @@ def is_a(name: str, owner: str) -> bool:
 
 
 @functools.cache
-def promised_class(name: str) -> d.Value | None:
+def promised_class(name: str) -> Value | None:
     """The part that an object of a class outside of the program plays, by the class's name."""
     for pattern in sorted(frameworks().names("annotation")):
         if fnmatch.fnmatchcase(name, pattern):
             part = frameworks().get("annotation", pattern) or ""
-            return d.module("?") if part == "module" else d.role(part)
+            return module_value("?") if part == "module" else known_object(part)
     return None

@@ -5,7 +5,7 @@ They stand here and not in a table because they hold no judgement: what an op co
 
 from __future__ import annotations
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.values import ANY_HOST, BOOL, DTYPE, TENSOR_ROLES, XLA_DEVICE, Value
 from xlalint.knowledge.tables import results
 
 HOST_ATTRIBUTES = {
@@ -87,7 +87,7 @@ TENSOR_ONLY = frozenset([
 ])  # fmt: skip
 """Attributes that only tensors have (numpy and Python objects lack them): their use makes a parameter a tensor."""
 
-ANY_ATTRIBUTE_ROLES = d.TENSOR_ROLES
+ANY_ATTRIBUTE_ROLES = TENSOR_ROLES
 PROPERTY_DECORATORS = frozenset({"property", "cached_property", "lazy_property", "torch_compilable_property"})
 
 
@@ -97,12 +97,12 @@ def is_module_base(name: str) -> bool:
 
 
 UNEVALUATED_DECORATORS = frozenset({"contextmanager", "overload", "abstractmethod", "asynccontextmanager"})
-MODULE_ATTRIBUTES: dict[str, d.Value] = {
-    "training": d.BOOL,
-    "config": d.ANY_HOST,
-    "device": d.XLA_DEVICE,
-    "dtype": d.DTYPE,
-    "generation_config": d.ANY_HOST,
+MODULE_ATTRIBUTES: dict[str, Value] = {
+    "training": BOOL,
+    "config": ANY_HOST,
+    "device": XLA_DEVICE,
+    "dtype": DTYPE,
+    "generation_config": ANY_HOST,
 }
 MODULE_HOST_ATTRIBUTES = frozenset(
     [

@@ -17,22 +17,22 @@ from xlalint.facts.domain.values import (
     XLA,
     Host,
     Instance,
+    KnownObject,
     LoopKey,
     Mapping,
     Module,
-    Record,
-    Role,
     Sequence,
+    Struct,
     Tensor,
     Union,
     Value,
     alternatives,
     host,
     instance,
+    known_object,
     mapping,
-    module,
-    record,
-    role,
+    module_value,
+    struct,
     tensor,
 )
 from xlalint.program import ir
@@ -46,7 +46,7 @@ def _sequence(kind: str, elements: tuple[Value, ...] | None, element: Value) -> 
 def sequence(kind: str, elements: Iterable[Value] | None = None, element: Value | None = None) -> Sequence:
     if elements is not None:
         known = tuple(elements)
-        joined = joins(known)
+        joined = join_all(known)
         return _sequence(kind, known if len(known) <= MAX_ELEMENTS else None, joined)
     return _sequence(kind, None, UNKNOWN if element is None else element)
 
@@ -161,7 +161,7 @@ def merge_parts(a: Value, b: Value) -> Value | None:
     """The one value that stands for both; None where they stay apart in a union."""
     kind = type(a)
     if kind is not type(b):
-        if isinstance(a, (Instance, Record)) and isinstance(b, (Instance, Record)) and a.ir is b.ir:
+        if isinstance(a, (Instance, Struct)) and isinstance(b, (Instance, Struct)) and a.ir is b.ir:
             return instance(a.ir)
         return None
     if kind is Tensor:
@@ -173,16 +173,16 @@ def merge_parts(a: Value, b: Value) -> Value | None:
     if kind is Mapping:
         return join_mappings(a, b)  # type: ignore[arg-type]
     if isinstance(a, Module) and isinstance(b, Module) and a.name == b.name:
-        return module(
+        return module_value(
             a.name,
             join_maybe(a.elements, b.elements),
             join_costs(a.costs, b.costs),
             a.given if a.given == b.given else None,
         )
-    if isinstance(a, Role) and isinstance(b, Role) and a.role == b.role:
-        return role(a.role, join_maybe(a.element, b.element), join_details(a.detail, b.detail))
-    if isinstance(a, Record) and isinstance(b, Record) and a.ir is b.ir:
-        return join_records(a, b)
+    if isinstance(a, KnownObject) and isinstance(b, KnownObject) and a.role == b.role:
+        return known_object(a.role, join_maybe(a.element, b.element), join_details(a.detail, b.detail))
+    if isinstance(a, Struct) and isinstance(b, Struct) and a.ir is b.ir:
+        return join_structs(a, b)
     return None
 
 
@@ -213,7 +213,7 @@ def join_maybe(a: Value | None, b: Value | None) -> Value | None:
     return join(a, b)
 
 
-def joins(values: Iterable[Value]) -> Value:
+def join_all(values: Iterable[Value]) -> Value:
     result: Value | None = None
     for value in values:
         result = value if result is None else join(result, value)
@@ -259,8 +259,8 @@ def without_constant(value: Value) -> Value:
     return value
 
 
-def join_records(a: Record, b: Record) -> Value:
+def join_structs(a: Struct, b: Struct) -> Value:
     names = [name for name, _ in a.fields] + [name for name, _ in b.fields if a.get(name) is None]
     if len(names) > len(a.fields) or len(names) > len(b.fields) or names != [name for name, _ in b.fields]:
         names.sort()
-    return record(a.ir, tuple((name, join_maybe(a.get(name), b.get(name)) or UNKNOWN) for name in names))
+    return struct(a.ir, tuple((name, join_maybe(a.get(name), b.get(name)) or UNKNOWN) for name in names))

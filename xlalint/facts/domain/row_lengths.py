@@ -13,11 +13,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.lattice import join_varies
+from xlalint.facts.domain.values import (
+    INT,
+    LONGEST,
+    NUMPY,
+    ROUNDED,
+    ROW,
+    UNKNOWN,
+    Bound,
+    Host,
+    LoopKey,
+    Sequence,
+    Value,
+    host,
+)
 from xlalint.program import ir
 
-MARKS = frozenset({d.ROW[1], d.LONGEST[1], d.ROUNDED[1]})
-WIDTHS = frozenset({d.LONGEST[1], d.ROUNDED[1]})
+MARKS = frozenset({ROW[1], LONGEST[1], ROUNDED[1]})
+WIDTHS = frozenset({LONGEST[1], ROUNDED[1]})
 """The marks of what makes a batch as wide as it is."""
 WHOLE = 1 << 30
 LENGTH_NAME = re.compile(r"(^|_)(seq|src|tgt)?(len|lens|length|lengths|seqlen|seqlens)(_|$)|(lens|lengths)$")
@@ -69,107 +83,107 @@ def is_length_item(node: ir.Subscript) -> bool:
     return type(node.value) is ir.Attribute and node.value.name == "shape"
 
 
-def row_length(value: d.Value, node: ir.Expr, evaluate: Callable[[ir.Expr], d.Value]) -> d.Value:
+def row_length(value: Value, node: ir.Expr, evaluate: Callable[[ir.Expr], Value]) -> Value:
     """The element of a comprehension: marked where it is the length of a row."""
-    open_ = value is d.UNKNOWN or type(value) is d.Bound or (type(value) is d.Host and may_be_length(value))
+    open_ = value is UNKNOWN or type(value) is Bound or (type(value) is Host and may_be_length(value))
     if not open_ or not is_length(node):
         return value
     parts = node.arguments if type(node) is ir.Call and getattr(node.function, "name", "") == "min" else ()
     caps = [number_of(evaluate(part)) for part in parts if type(part) in (ir.Constant, ir.Name, ir.Attribute)]
-    return d.host("int", varies=bounded(d.ROW, min((cap for cap in caps if cap is not None), default=None)))
+    return host("int", varies=bounded(ROW, min((cap for cap in caps if cap is not None), default=None)))
 
 
-def may_be_length(value: d.Host) -> bool:
+def may_be_length(value: Host) -> bool:
     return value.varies is None and not value.known and value.type in ("int", "?")
 
 
-def is_mark(key: d.LoopKey | None) -> bool:
+def is_mark(key: LoopKey | None) -> bool:
     return key is not None and not key[0] and key[1] in MARKS
 
 
-def is_marked(value: d.Value, mark: d.LoopKey) -> bool:
-    return type(value) is d.Host and value.varies is not None and value.varies[:2] == mark[:2]
+def is_marked(value: Value, mark: LoopKey) -> bool:
+    return type(value) is Host and value.varies is not None and value.varies[:2] == mark[:2]
 
 
-def bounded(mark: d.LoopKey, most: int | None) -> d.LoopKey:
+def bounded(mark: LoopKey, most: int | None) -> LoopKey:
     """The mark of at most so many lengths, or of as many as nobody knows."""
     return (*mark[:2], WHOLE - most if most is not None and 0 < most < WHOLE else 0)
 
 
-def most_of(mark: d.LoopKey) -> int | None:
+def most_of(mark: LoopKey) -> int | None:
     """How many lengths there may be, at most."""
     return WHOLE - mark[2] if mark[2] else None
 
 
-def number_of(value: d.Value) -> int | None:
-    return value.constant if type(value) is d.Host and type(value.constant) is int else None
+def number_of(value: Value) -> int | None:
+    return value.constant if type(value) is Host and type(value.constant) is int else None
 
 
-def width_among(values: Iterable[d.Value]) -> d.LoopKey | None:
+def width_among(values: Iterable[Value]) -> LoopKey | None:
     """The mark of a size, or of a part of one, that is the length of a batch's longest row."""
     found = None
     for value in values:
-        if type(value) is d.Host and is_mark(value.varies) and value.varies[1] in WIDTHS:  # type: ignore[index]
-            found = d.join_varies(found, value.varies)
-        elif type(value) is d.Sequence:
-            found = d.join_varies(found, width_among(value.elements or (value.element,)))
+        if type(value) is Host and is_mark(value.varies) and value.varies[1] in WIDTHS:  # type: ignore[index]
+            found = join_varies(found, value.varies)
+        elif type(value) is Sequence:
+            found = join_varies(found, width_among(value.elements or (value.element,)))
     return found
 
 
-def longest_of(values: d.Value, node: ir.Expr | None) -> d.Value | None:
+def longest_of(values: Value, node: ir.Expr | None) -> Value | None:
     """What ``max(values)`` is, where that is the length of the longest row."""
-    if type(values) is d.Sequence:
+    if type(values) is Sequence:
         row = values.element
-        if type(row) is d.Host and row.varies is not None and is_marked(row, d.ROW):
-            return d.host("int", varies=bounded(d.LONGEST, most_of(row.varies)))
-        if values.element is not d.UNKNOWN:
+        if type(row) is Host and row.varies is not None and is_marked(row, ROW):
+            return host("int", varies=bounded(LONGEST, most_of(row.varies)))
+        if values.element is not UNKNOWN:
             return None
-    elif values is not d.UNKNOWN and values is not d.NUMPY and type(values) is not d.Bound:
+    elif values is not UNKNOWN and values is not NUMPY and type(values) is not Bound:
         return None
     if type(node) in (ir.Name, ir.Attribute) and named_length(node.name):  # type: ignore[union-attr]
-        return d.host("int", varies=d.LONGEST)
+        return host("int", varies=LONGEST)
     return None
 
 
-def largest_of(name: str, arguments: list[d.Value], nodes: tuple[ir.Expr, ...], in_loop: bool) -> d.Value | None:
+def largest_of(name: str, arguments: list[Value], nodes: tuple[ir.Expr, ...], in_loop: bool) -> Value | None:
     """``min(longest, cap)`` is as long as the batch still; ``max(longest, bound)`` is not, but for small bounds.
 
     ``longest = max(longest, len(row))`` in a loop finds the longest row.
     """
     if name == "max" and in_loop and len(nodes) == 2 and any(type(n) is ir.Call and is_length(n) for n in nodes):
-        return d.host("int", varies=d.LONGEST)
-    marks = [v.varies for v in arguments if type(v) is d.Host and v.varies is not None and is_mark(v.varies)]
+        return host("int", varies=LONGEST)
+    marks = [v.varies for v in arguments if type(v) is Host and v.varies is not None and is_mark(v.varies)]
     if not marks:
         return None
-    others = [v for v in arguments if not (type(v) is d.Host and is_mark(v.varies))]
+    others = [v for v in arguments if not (type(v) is Host and is_mark(v.varies))]
     mark = min(marks)
     bounds = [number_of(v) for v in others]
     if name == "min":
         known = [most for most in (most_of(mark), *bounds) if most is not None]
-        return d.host("int", varies=mark if mark[1] == d.ROUNDED[1] else bounded(mark, min(known, default=None)))
+        return host("int", varies=mark if mark[1] == ROUNDED[1] else bounded(mark, min(known, default=None)))
     raised = any(most is not None and most >= (most_of(mark) or WHOLE) for most in bounds)
-    return d.host("int", varies=mark) if not raised and all(type(v) is d.Host and v.known for v in others) else d.INT
+    return host("int", varies=mark) if not raised and all(type(v) is Host and v.known for v in others) else INT
 
 
-def through(operator: str, left: d.Host, right: d.Host) -> d.LoopKey | None:
+def through(operator: str, left: Host, right: Host) -> LoopKey | None:
     """What is left of two numbers' marks after an operator: a sum stays as long, what is rounded does not."""
     a, b = left.varies, right.varies
     if not is_mark(a) and not is_mark(b):
-        return d.join_varies(a, b)
+        return join_varies(a, b)
     kept = [
         after(operator, a, right) if not is_mark(a) or operator in ("add", "sub") else None,
         after(operator, b, left) if not is_mark(b) or operator == "add" else None,
     ]
     loops = [key for key in kept if key is not None and not is_mark(key)]
-    return min(loops) if loops else d.join_varies(*kept)
+    return min(loops) if loops else join_varies(*kept)
 
 
-def after(operator: str, mark: d.LoopKey | None, other: d.Value) -> d.LoopKey | None:
+def after(operator: str, mark: LoopKey | None, other: Value) -> LoopKey | None:
     """The mark of a length to which something has been added, or from which it was taken away: a constant makes no
     more lengths of them."""
     if mark is None or not is_mark(mark) or operator == "sub" or number_of(other) is not None:
         return mark
-    return bounded(mark, None) if mark[1] != d.ROUNDED[1] else None
+    return bounded(mark, None) if mark[1] != ROUNDED[1] else None
 
 
 def largest_item(node: ir.Expr | None) -> bool:
@@ -185,8 +199,8 @@ def largest_item(node: ir.Expr | None) -> bool:
     return type(holder) in (ir.Name, ir.Attribute) and named_length(holder.name)  # type: ignore[union-attr]
 
 
-def longest_rows(element: d.Value) -> d.LoopKey | None:
+def longest_rows(element: Value) -> LoopKey | None:
     """The mark of a nested list whose rows were filled up to the longest."""
-    if type(element) is not d.Sequence:
+    if type(element) is not Sequence:
         return None
-    return width_among((element.element,)) if type(element.element) is d.Host else longest_rows(element.element)
+    return width_among((element.element,)) if type(element.element) is Host else longest_rows(element.element)

@@ -186,7 +186,7 @@ class Instance(Value, frozen=True):
     ir: ir.ClassIR
 
 
-class Record(Value, frozen=True):
+class Struct(Value, frozen=True):
     """An object whose fields are known: a dataclass, a model output, a meter."""
 
     ir: ir.ClassIR
@@ -217,7 +217,7 @@ class Module(Value, frozen=True):
     """How it was made, for one of a class of an installed package."""
 
 
-class Role(Value, frozen=True):
+class KnownObject(Value, frozen=True):
     """An object known by its part: optimizer, scheduler, loader, iterator, writer, scaler, device …"""
 
     role: str
@@ -258,10 +258,10 @@ def mapping(items: tuple[tuple[Any, Value], ...] = (), rest: Value | None = None
 
 
 _mapping = lru_cache(maxsize=None, typed=True)(Mapping)
-_function, _namespace, _module, _role = cache(Function), cache(Namespace), cache(Module), cache(Role)
+_function, _namespace, _module, _role = cache(Function), cache(Namespace), cache(Module), cache(KnownObject)
 
 
-def function(
+def function_value(
     definition: ir.FunctionIR,
     receiver: Value | None = None,
     captured: tuple[tuple[str, Value], ...] = (),
@@ -271,9 +271,9 @@ def function(
     return _function(definition, receiver, captured, bound, keywords)
 
 
-cls = cache(Class)
+class_object = cache(Class)
 instance = cache(Instance)
-record = cache(Record)
+struct = cache(Struct)
 super_of = cache(Super)
 
 
@@ -281,15 +281,17 @@ def namespace(name: str, path: str | None = None) -> Namespace:
     return _namespace(name, path)
 
 
-def module(name: str, elements: Value | None = None, costs: str | None = None, given: str | None = None) -> Module:
+def module_value(
+    name: str, elements: Value | None = None, costs: str | None = None, given: str | None = None
+) -> Module:
     return _module(name, elements, costs, given)
 
 
-def role(name: str, element: Value | None = None, detail: str | None = None) -> Role:
+def known_object(name: str, element: Value | None = None, detail: str | None = None) -> KnownObject:
     return _role(name, element, detail)
 
 
-bound = cache(Bound)
+bound_method = cache(Bound)
 
 
 # Questions
@@ -317,7 +319,7 @@ function made of tensors that it was given."""
 
 def is_guess(value: Value) -> bool:
     """Nothing is known of it but that it was made of tensors."""
-    return (type(value) is Tensor and value.certainty == 0) or (type(value) is Role and value.role == "derived")
+    return (type(value) is Tensor and value.certainty == 0) or (type(value) is KnownObject and value.role == "derived")
 
 
 def surely_tensor(value: Value) -> bool:
@@ -336,7 +338,7 @@ def is_start(value: Host) -> bool:
     return value.paid or (value.known and value.type in ("int", "float"))
 
 
-def truth(value: Value) -> bool | None:
+def truth_value(value: Value) -> bool | None:
     """What ``bool(value)`` is, where it is known."""
     kind = type(value)
     if kind is Host:
@@ -345,7 +347,7 @@ def truth(value: Value) -> bool | None:
         return bool(value.constant)  # type: ignore[attr-defined]
     if kind in (Function, Instance, Module, Class):
         return True
-    if kind is Role:
+    if kind is KnownObject:
         return None if value.role in TENSOR_ROLES else True  # type: ignore[attr-defined]
     if kind is Sequence and value.kind == "tuple" and value.elements is not None:  # type: ignore[attr-defined]
         return len(value.elements) > 0  # type: ignore[attr-defined]

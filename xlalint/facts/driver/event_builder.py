@@ -9,8 +9,8 @@ from functools import cached_property
 import msgspec
 
 from xlalint.facts.detectors.mode_switches import alternates
-from xlalint.facts.domain.domain import LoopKey
 from xlalint.facts.domain.known_names import TRAINED
+from xlalint.facts.domain.values import LoopKey
 from xlalint.facts.driver.file_index import Evaluated
 from xlalint.facts.events import Certainty, Effect, Event, Heat, Place, Span, Step
 from xlalint.facts.heat import boundaries

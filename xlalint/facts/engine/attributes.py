@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.lattice import join_all
+from xlalint.facts.domain.values import NONE, UNKNOWN, Function, Value
 from xlalint.facts.engine.classes import Classes
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.memo import Answer, Depth
@@ -18,7 +19,7 @@ ONLY_CONSTANTS = -1
 class Attributes(Classes):
     """The engine's queries about attributes; how a function is evaluated is the engine's own."""
 
-    _attributes: dict[tuple[ir.ClassIR, str], list[tuple[int, d.Value | None, Answer]]]
+    _attributes: dict[tuple[ir.ClassIR, str], list[tuple[int, Value | None, Answer]]]
 
     @abstractmethod
     def root(
@@ -26,11 +27,11 @@ class Attributes(Classes):
         function: ir.FunctionIR,
         calls: int,
         attributes: int,
-        closure: d.Function | None = None,
-        seed: tuple[str, d.Value] | None = None,
+        closure: Function | None = None,
+        seed: tuple[str, Value] | None = None,
     ) -> Answer: ...
 
-    def attribute_value(self, frame: Frame, cls: ir.ClassIR, name: str) -> d.Value | None:
+    def attribute_value(self, frame: Frame, cls: ir.ClassIR, name: str) -> Value | None:
         """What ``self.name`` holds: the join of what the methods that assign it leave there."""
         depth = frame.depth
         key = (cls, name)
@@ -42,49 +43,49 @@ class Attributes(Classes):
             depth.cut_attributes()
             return None
         value, inner = self.assigned(cls, name, depth.attributes - 1)
-        answer = Answer(d.UNKNOWN, {}, {}, False, 0, inner.needed_attributes + 1, True, inner.whole_attributes, 1)
+        answer = Answer(UNKNOWN, {}, {}, False, 0, inner.needed_attributes + 1, True, inner.whole_attributes, 1)
         self._attributes.setdefault(key, []).append((depth.attributes, value, answer))
         depth.used(answer, 0, answer.attributes)
         return value
 
-    def assigned(self, cls: ir.ClassIR, name: str, attributes: int) -> tuple[d.Value | None, Depth]:
+    def assigned(self, cls: ir.ClassIR, name: str, attributes: int) -> tuple[Value | None, Depth]:
         depth = Depth(CALL_DEPTH_FOR_ATTRIBUTES, attributes)
         for base in self.program.mro(cls):
             if not isinstance(base, ir.ClassIR):
                 continue
             values = self.written(base, name, depth)
             declared = self.class_level(base, name)
-            if values and declared is not d.NONE:
-                return d.joins(values), depth
+            if values and declared is not NONE:
+                return join_all(values), depth
             if declared is not None:
-                return d.joins([declared, *values]), depth
+                return join_all([declared, *values]), depth
             if name in base.assigned_in:
-                return d.UNKNOWN, depth
+                return UNKNOWN, depth
         return None, depth
 
-    def written(self, cls: ir.ClassIR, name: str, depth: Depth) -> list[d.Value]:
+    def written(self, cls: ir.ClassIR, name: str, depth: Depth) -> list[Value]:
         """What the methods of one class leave in an attribute. Those that also read it start from what the others
         leave there, so that ``self.x = self.x.to(device)`` keeps what is known of it."""
         assigning = cls.assigned_in.get(name, ())
         names = dict.fromkeys((*assigning, *cls.assigned_in.get("*", ())))
         methods = [cls.methods[method] for method in names if method in cls.methods]
         updating = [m for m in methods if name in m.uses.get("self", ()) and m.name != "__init__"]
-        values: list[d.Value] = []
+        values: list[Value] = []
         for method in methods:
             if method not in updating:
                 self.collect(method, name, None, depth, values)
-        registered = [value for value in self.registered(cls, name, assigning, depth) if value is not d.UNKNOWN]
+        registered = [value for value in self.registered(cls, name, assigning, depth) if value is not UNKNOWN]
         if registered:
             # A buffer or a state stays what it was registered as, whatever is assigned to it.
-            values = [value for value in values if value is not d.UNKNOWN]
-        seed = (name, d.joins(values)) if values else None
+            values = [value for value in values if value is not UNKNOWN]
+        seed = (name, join_all(values)) if values else None
         for method in updating:
             self.collect(method, name, seed, depth, values)
-        return [value for value in values if value is not d.UNKNOWN] if registered else values
+        return [value for value in values if value is not UNKNOWN] if registered else values
 
-    def registered(self, cls: ir.ClassIR, name: str, assigning: tuple[str, ...], depth: Depth) -> list[d.Value]:
+    def registered(self, cls: ir.ClassIR, name: str, assigning: tuple[str, ...], depth: Depth) -> list[Value]:
         """What ``register_buffer``, ``add_state`` and the like put into an attribute."""
-        values: list[d.Value] = []
+        values: list[Value] = []
         for method in cls.assigned_in.get("*", ()):
             if method in cls.methods and method not in assigning:
                 self.collect(cls.methods[method], name, None, depth, values)
@@ -94,30 +95,30 @@ class Attributes(Classes):
         self,
         method: ir.FunctionIR,
         name: str,
-        seed: tuple[str, d.Value] | None,
+        seed: tuple[str, Value] | None,
         depth: Depth,
-        values: list[d.Value],
+        values: list[Value],
     ) -> None:
         answer = self.root(method, CALL_DEPTH_FOR_ATTRIBUTES, depth.attributes, None, seed)
         depth.used(answer, 0, answer.attributes)
         if name in answer.writes:
             values.append(answer.writes[name])
 
-    def class_level(self, cls: ir.ClassIR, name: str) -> d.Value | None:
+    def class_level(self, cls: ir.ClassIR, name: str) -> Value | None:
         entry = cls.attributes.get(name)
         if entry is None:
             return None
         value, annotation = entry
         if value is not None:
             holder = next(iter(cls.methods.values()), None) or self.body_of(cls)
-            return self.default(value, holder) if holder is not None else d.UNKNOWN
-        return self.annotated(annotation, cls.module) or d.UNKNOWN
+            return self.default(value, holder) if holder is not None else UNKNOWN
+        return self.annotated(annotation, cls.module) or UNKNOWN
 
     def body_of(self, cls: ir.ClassIR) -> ir.FunctionIR | None:
         module = self.program.module(cls.module)
         return module.body if module is not None else None
 
-    def class_value(self, frame: Frame, cls: ir.ClassIR, name: str) -> d.Value | None:
+    def class_value(self, frame: Frame, cls: ir.ClassIR, name: str) -> Value | None:
         if frame.depth.attributes <= ONLY_CONSTANTS:
             return None
         for base in self.program.mro(cls):

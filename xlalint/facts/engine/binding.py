@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.declared import promised_parameter
 from xlalint.facts.domain.known_names import (
     DRIVER_NAMES,
@@ -20,6 +19,32 @@ from xlalint.facts.domain.known_names import (
     TENSOR_ONLY,
     TENSOR_SUFFIXES,
 )
+from xlalint.facts.domain.lattice import sequence, union
+from xlalint.facts.domain.values import (
+    ANY_HOST,
+    HOST,
+    NONE,
+    STR,
+    UNKNOWN,
+    XLA,
+    Bound,
+    Class,
+    Function,
+    Host,
+    Instance,
+    Sequence,
+    Struct,
+    Tensor,
+    Union,
+    Value,
+    class_object,
+    host,
+    is_guess,
+    known_object,
+    mapping,
+    module_value,
+    tensor,
+)
 from xlalint.facts.operations.placement import made_on_host
 from xlalint.facts.state.environment import Environment
 from xlalint.facts.state.frame import Evaluator, Frame
@@ -27,14 +52,14 @@ from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 from xlalint.program.traversal import names_in
 
-Bound = tuple[Environment, "d.Value | None"]
+Binding = tuple[Environment, "Value | None"]
 STEP_METHODS = frozenset(
     {"training_step", "validation_step", "test_step", "predict_step", "train_step", "eval_step", "shared_step"}
 )
 BATCH_NAMES = frozenset({"batch", "data", "samples", "sample", "batch_data", "minibatch"})
 
 
-def receiver_of(engine: Evaluator, function: ir.FunctionIR) -> d.Value | None:
+def receiver_of(engine: Evaluator, function: ir.FunctionIR) -> Value | None:
     if not function.owner or not function.parameters:
         return None
     cls = engine.program.owner(function)
@@ -43,15 +68,15 @@ def receiver_of(engine: Evaluator, function: ir.FunctionIR) -> d.Value | None:
     decorators = {x.name for x in function.decorators if isinstance(x, (ir.Name, ir.Attribute))}
     if "staticmethod" in decorators:
         return None
-    return d.cls(cls) if "classmethod" in decorators else engine.instance_of(cls)
+    return class_object(cls) if "classmethod" in decorators else engine.instance_of(cls)
 
 
 # By signature
 
 
 def bind_signature(
-    engine: Evaluator, function: ir.FunctionIR, closure: d.Function | None, of: ir.ClassIR | None = None
-) -> Bound:
+    engine: Evaluator, function: ir.FunctionIR, closure: Function | None, of: ir.ClassIR | None = None
+) -> Binding:
     """The environment of a function that is evaluated for its own sake; ``of`` is the class of its receiver where it
     is not the method's own."""
     environment: Environment = dict(closure.captured) if closure is not None else {}
@@ -61,9 +86,9 @@ def bind_signature(
         if position == 0 and receiver is not None:
             environment[parameter.name] = receiver
         elif parameter.kind == "args":
-            environment[parameter.name] = d.sequence("tuple", None, d.UNKNOWN)
+            environment[parameter.name] = sequence("tuple", None, UNKNOWN)
         elif parameter.kind == "kwargs":
-            environment[parameter.name] = d.mapping((), d.UNKNOWN)
+            environment[parameter.name] = mapping((), UNKNOWN)
         else:
             value = by_signature(engine, function, parameter)
             environment[parameter.name] = made_on_host(value) if on_host else value
@@ -76,12 +101,12 @@ def takes_image_of_host(function: ir.FunctionIR) -> bool:
     return any("PIL" in names_in(p.annotation) for p in function.parameters if type(p.annotation) is ir.Attribute)
 
 
-def by_signature(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value:
+def by_signature(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) -> Value:
     """What is known of a parameter that no call tells of. Masks, ids and labels have no gradients."""
     value = engine.promised.get(parameter)
     if value is None:
         value = told_of(engine, function, parameter)
-        if type(value) is d.Tensor and parameter.name.endswith(WITHOUT_GRADIENT):
+        if type(value) is Tensor and parameter.name.endswith(WITHOUT_GRADIENT):
             value = value.but(grad=False)
         engine.promised[parameter] = value
     return value
@@ -90,7 +115,7 @@ def by_signature(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Param
 WITHOUT_GRADIENT = ("mask", "_ids", "labels")
 
 
-def told_of(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value:
+def told_of(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) -> Value:
     """What annotation, default, framework, name and use tell of a parameter, the surest first."""
     given = by_framework(engine, function, parameter)
     if given is not None:
@@ -98,26 +123,26 @@ def told_of(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter)
     if parameter.annotation is not None:
         return by_annotation(engine, function, parameter)
     if parameter.name in HOST_NAMES and "step" not in function.uses.get(parameter.name, ()):
-        return d.ANY_HOST
+        return ANY_HOST
     learned = by_use(engine, function, parameter)
     default = parameter.default
     if default is not None and not (isinstance(default, ir.Constant) and default.value is None):
         value = engine.default(default, function)
-        if type(value) is d.Host:
-            return d.host(value.type) if value is not d.NONE else d.UNKNOWN
-        return d.UNKNOWN if type(value) is d.Tensor else value
+        if type(value) is Host:
+            return host(value.type) if value is not NONE else UNKNOWN
+        return UNKNOWN if type(value) is Tensor else value
     if learned is not None:
-        return d.union((learned, d.NONE)) if default is not None and type(learned) is d.Tensor else learned
+        return union((learned, NONE)) if default is not None and type(learned) is Tensor else learned
     if parameter.name.startswith(HOST_PREFIXES):
-        return d.ANY_HOST
+        return ANY_HOST
     return by_name(engine, function, parameter)
 
 
-def by_annotation(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value:
+def by_annotation(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) -> Value:
     value = engine.annotated(parameter.annotation, function.module)
     if value is None:
-        return by_use(engine, function, parameter) or d.UNKNOWN
-    if type(value) is d.Tensor:
+        return by_use(engine, function, parameter) or UNKNOWN
+    if type(value) is Tensor:
         if value.dtype is None and (parameter.name.endswith("_ids") or parameter.name == "labels"):
             value = value.but(dtype="int")
         if is_model_input(parameter.name):
@@ -133,21 +158,21 @@ def is_model_input(name: str) -> bool:
     return name.endswith(("mask", "_ids", "labels", "masks")) or name in ("pixel_values", "input_features", "images")
 
 
-def by_framework(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value | None:
+def by_framework(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) -> Value | None:
     """Frameworks that hand on what their annotations do not say (``SchedulerMixin.step(timestep)``)."""
     cls = engine.program.owner(function) if function.owner else None
     names = engine.class_names(cls) if cls is not None else ()
     promised = promised_parameter(names, function.name, parameter.name, position_of(function, parameter))
     if promised is not None:
         annotated = engine.annotated(parameter.annotation, function.module)
-        if cls is not None and type(annotated) is d.Host and is_part_of(cls, function):
+        if cls is not None and type(annotated) is Host and is_part_of(cls, function):
             # Whoever calls it from outside may not heed the annotation; the class itself does, or it is seen.
             return annotated
         return confirmed(promised, annotated)
     if parameter.name in BATCH_NAMES:
         subscripted = "[]" in function.uses.get(parameter.name, ())
         if function.name in STEP_METHODS or (subscripted and function.name in ("forward", "compute_loss")):
-            return d.role("batch", d.tensor(certainty=1))
+            return known_object("batch", tensor(certainty=1))
     return None
 
 
@@ -166,50 +191,50 @@ CONTEXT = "ctx"
 """What an autograd function keeps its tensors in, and any attributes."""
 
 
-def holds_text(value: d.Value) -> bool:
+def holds_text(value: Value) -> bool:
     """A text, or several, and nothing else."""
-    if type(value) is d.Union:
+    if type(value) is Union:
         return all(map(holds_text, value.alternatives))
-    if type(value) is d.Sequence:
+    if type(value) is Sequence:
         return all(map(holds_text, value.elements or (value.element,)))
-    return type(value) is d.Host and value.type == "str"
+    return type(value) is Host and value.type == "str"
 
 
-def confirmed(promised: d.Value, annotated: d.Value | None) -> d.Value:
+def confirmed(promised: Value, annotated: Value | None) -> Value:
     """A promise beside an annotation: where both tell of a tensor, it is sure, and the promise knows more. What is
     annotated as text is none of the tensors that a framework hands on for the most part."""
     if annotated is not None and holds_text(annotated):
         return annotated
-    if type(promised) is not d.Tensor or type(annotated) is not d.Tensor:
+    if type(promised) is not Tensor or type(annotated) is not Tensor:
         return promised
     return annotated.but(dtype=promised.dtype or annotated.dtype, dims=promised.dims or annotated.dims)
 
 
-def by_use(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value | None:
+def by_use(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) -> Value | None:
     """The part that a parameter plays, by what is done to it."""
     uses = function.uses.get(parameter.name, frozenset())
     name = parameter.name
     if ("zero_grad" in uses and "step" in uses) or (
         (name in OPTIMIZER_NAMES or name.endswith("optimizer")) and "step" in uses
     ):
-        return d.role("optimizer")
+        return known_object("optimizer")
     if "step" in uses and "sched" in name:
-        return d.role("scheduler")
+        return known_object("scheduler")
     if "scale" in uses and "update" in uses and "step" in uses:
-        return d.role("scaler")
+        return known_object("scaler")
     if "backward" in uses and (name in DRIVER_NAMES or not uses.isdisjoint(DRIVER_USES)):
-        return d.role("accelerator")
+        return known_object("accelerator")
     if not uses.isdisjoint(MODEL_USES):
-        return d.module("?")
+        return module_value("?")
     if "backward" in uses:
-        return d.tensor(dtype="float", certainty=1)
+        return tensor(dtype="float", certainty=1)
     samples = "dataset" in uses or ("for" in uses and not uses.isdisjoint(("batch_sampler", "sampler")))
     if samples or is_loader_name(engine, name):
-        return d.role("loader", d.role("batch", d.tensor(None, certainty=1)))
+        return known_object("loader", known_object("batch", tensor(None, certainty=1)))
     if "()" in uses and (name in MODEL_NAMES or name.endswith(("_model", "_net", "model"))):
-        return d.module("?")
+        return module_value("?")
     if "()" in uses and (name in LOSS_NAMES or name.endswith(("criterion", "_loss", "loss_fn"))):
-        return d.module("torch.nn.Loss")
+        return module_value("torch.nn.Loss")
     return None
 
 
@@ -225,17 +250,17 @@ def is_forward(function: ir.FunctionIR) -> bool:
     return function.name == "forward" and bool(function.owner)
 
 
-def by_name(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value:
+def by_name(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) -> Value:
     name = parameter.name
     optional = parameter.default is not None
     named = (name in TENSOR_NAMES or name.endswith(TENSOR_SUFFIXES)) and not is_lone_letter(function, name)
     used = name != CONTEXT and not TENSOR_ONLY.isdisjoint(function.uses.get(name, ()))
     if is_forward(function) and (named or used):
         dtype = "int" if name.endswith("_ids") or name == "labels" else None
-        return d.tensor(dtype=dtype, grad=not is_model_input(name), certainty=1, optional=optional)
+        return tensor(dtype=dtype, grad=not is_model_input(name), certainty=1, optional=optional)
     if used and not is_called_anywhere(engine, function):
-        return d.tensor(certainty=1, optional=optional)
-    return d.UNKNOWN
+        return tensor(certainty=1, optional=optional)
+    return UNKNOWN
 
 
 def is_lone_letter(function: ir.FunctionIR, name: str) -> bool:
@@ -246,13 +271,13 @@ def is_lone_letter(function: ir.FunctionIR, name: str) -> bool:
 ATTENTION = frozenset("qkv")
 
 
-def used_as_tensor(function: ir.FunctionIR, parameter: ir.Parameter) -> d.Value:
+def used_as_tensor(function: ir.FunctionIR, parameter: ir.Parameter) -> Value:
     """What the caller does not know, the function's own use of it tells; not whether it may be None, nor whether
     gradients flow into it."""
     plain = parameter.annotation is None and parameter.name != CONTEXT
     if not plain or TENSOR_ONLY.isdisjoint(function.uses.get(parameter.name, ())):
-        return d.UNKNOWN
-    return d.tensor(grad=False, certainty=1, optional=True)
+        return UNKNOWN
+    return tensor(grad=False, certainty=1, optional=True)
 
 
 def is_called_anywhere(engine: Evaluator, function: ir.FunctionIR) -> bool:
@@ -266,10 +291,10 @@ def is_called_anywhere(engine: Evaluator, function: ir.FunctionIR) -> bool:
 def bind_call(
     engine: Evaluator,
     frame: Frame,
-    callee: d.Function,
-    arguments: list[d.Value],
-    keywords: dict[str, d.Value],
-) -> Bound:
+    callee: Function,
+    arguments: list[Value],
+    keywords: dict[str, Value],
+) -> Binding:
     """The environment of a call. What stays unknown is taken from the signature."""
     function = callee.ir
     rest = [*callee.bound, *arguments]
@@ -285,12 +310,12 @@ def bind_call(
         rest.insert(0, receiver)
     for parameter in function.parameters:
         if parameter.kind == "args":
-            environment[parameter.name] = d.sequence("tuple", rest)
+            environment[parameter.name] = sequence("tuple", rest)
             rest = []
         elif parameter.kind == "kwargs":
             names = {p.name for p in function.parameters}
             extra = tuple(sorted((k, v) for k, v in given.items() if k not in names and k != "**"))
-            environment[parameter.name] = d.mapping(extra, given.get("**", d.UNKNOWN if not extra else None))
+            environment[parameter.name] = mapping(extra, given.get("**", UNKNOWN if not extra else None))
         else:
             value = rest.pop(0) if rest and parameter.kind == "positional" else given.get(parameter.name)
             bound = bound_value(engine, function, parameter, value, "**" in given)
@@ -301,37 +326,37 @@ def bind_call(
     return environment, receiver
 
 
-def lies_on_host(given: Iterable[d.Value]) -> bool:
+def lies_on_host(given: Iterable[Value]) -> bool:
     """Whether some of the tensors that are given are known to lie on the host, and none on the device: what is only
     assumed of the others lies there, too."""
-    devices = {value.device for value in given if type(value) is d.Tensor}
-    return d.HOST in devices and d.XLA not in devices
+    devices = {value.device for value in given if type(value) is Tensor}
+    return HOST in devices and XLA not in devices
 
 
-def is_receiver(value: d.Value) -> bool:
-    return type(value) in (d.Instance, d.Record, d.Class)
+def is_receiver(value: Value) -> bool:
+    return type(value) in (Instance, Struct, Class)
 
 
 def bound_value(
     engine: Evaluator,
     function: ir.FunctionIR,
     parameter: ir.Parameter,
-    value: d.Value | None,
+    value: Value | None,
     spread: bool,
-) -> d.Value:
+) -> Value:
     if value is None:
         if spread:
             return by_signature(engine, function, parameter)
-        return engine.default(parameter.default, function) if parameter.default is not None else d.UNKNOWN
-    if value is d.UNKNOWN or type(value) is d.Bound:
+        return engine.default(parameter.default, function) if parameter.default is not None else UNKNOWN
+    if value is UNKNOWN or type(value) is Bound:
         learned = by_signature(engine, function, parameter)
-        return used_as_tensor(function, parameter) if learned is d.UNKNOWN else learned
-    if d.is_guess(value):
+        return used_as_tensor(function, parameter) if learned is UNKNOWN else learned
+    if is_guess(value):
         learned = by_signature(engine, function, parameter)
-        return value if learned is d.UNKNOWN else learned
-    if type(value) is d.Host and value.type == "str" and value.known and len(value.constant) > 40:
-        return d.STR
-    if type(value) is d.Tensor and value.dims is None and "H" in function.uses.get(parameter.name, ()):
+        return value if learned is UNKNOWN else learned
+    if type(value) is Host and value.type == "str" and value.known and len(value.constant) > 40:
+        return STR
+    if type(value) is Tensor and value.dims is None and "H" in function.uses.get(parameter.name, ()):
         # Only matrices have a Hermitian transpose.
         return value.but(dims=(None, None))
     return value

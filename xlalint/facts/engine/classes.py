@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.known_names import is_module_base
+from xlalint.facts.domain.values import Function, Instance, function_value, instance
 from xlalint.facts.state.frame import Evaluator
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
@@ -44,10 +44,10 @@ class Classes(Evaluator):
         row = frameworks().get("entry", function.name)
         return row is not None and row.startswith("once")
 
-    def generalised(self, callee: d.Function) -> d.Function:
+    def generalised(self, callee: Function) -> Function:
         """A method that uses nothing which its object's class overrides is evaluated once for all subclasses."""
         receiver = callee.receiver
-        if type(receiver) is not d.Instance or not callee.ir.owner:
+        if type(receiver) is not Instance or not callee.ir.owner:
             return callee
         owner = self.program.owner(callee.ir)
         if owner is None or owner is receiver.ir:
@@ -56,4 +56,4 @@ class Classes(Evaluator):
             own = self.program.defined_before(receiver.ir, owner)
             if not own.isdisjoint(self.program.reached_names(owner, callee.ir.name)):
                 return callee
-        return d.function(callee.ir, d.instance(owner), callee.captured, callee.bound, callee.bound_keywords)
+        return function_value(callee.ir, instance(owner), callee.captured, callee.bound, callee.bound_keywords)

@@ -10,9 +10,31 @@ from __future__ import annotations
 import time
 
 from xlalint.facts.detectors.graph_breaks import note_decorated
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.display import show
 from xlalint.facts.domain.known_names import UNEVALUATED_DECORATORS
+from xlalint.facts.domain.lattice import join_maybe, sequence
+from xlalint.facts.domain.refinement import at_most, without_gradient
+from xlalint.facts.domain.values import (
+    HOST,
+    NONE,
+    TRUE,
+    UNKNOWN,
+    Bound,
+    Function,
+    Host,
+    Instance,
+    KnownObject,
+    Namespace,
+    Sequence,
+    Struct,
+    Tensor,
+    Value,
+    function_value,
+    instance,
+    is_guess,
+    known_object,
+    tensor,
+)
 from xlalint.facts.engine.annotations import annotated
 from xlalint.facts.engine.attributes import CALL_DEPTH_FOR_ATTRIBUTES, ONLY_CONSTANTS, Attributes
 from xlalint.facts.engine.binding import bind_call, bind_signature, is_loader_name
@@ -72,15 +94,15 @@ class Engine(Attributes):
         self.deadline = time.monotonic() + MOST_SECONDS
         self.keeps_fields = False
         """Whether modules are known by how they were made, and not by their classes alone."""
-        self.promised: dict[ir.Parameter, d.Value] = {}
+        self.promised: dict[ir.Parameter, Value] = {}
         """What signatures tell of parameters."""
         self.failures: dict[Failure, None] = {}
         """Calls into packages of which nothing could be found out."""
         self._definitions: dict[tuple[str, bool], Environment] = {}
         self._answers = Memo()
-        self._attributes: dict[tuple[ir.ClassIR, str], list[tuple[int, d.Value | None, Answer]]] = {}
-        self._annotations: dict[tuple[int, str], d.Value | None] = {}
-        self._defaults: dict[ir.Expr, d.Value] = {}
+        self._attributes: dict[tuple[ir.ClassIR, str], list[tuple[int, Value | None, Answer]]] = {}
+        self._annotations: dict[tuple[int, str], Value | None] = {}
+        self._defaults: dict[ir.Expr, Value] = {}
         self._ops = assumptions.ops or load_ops()
 
     def ops_of(self, path: str) -> OpTable:
@@ -135,8 +157,8 @@ class Engine(Attributes):
         function: ir.FunctionIR,
         calls: int,
         attributes: int,
-        closure: d.Function | None = None,
-        seed: tuple[str, d.Value] | None = None,
+        closure: Function | None = None,
+        seed: tuple[str, Value] | None = None,
         of: ir.ClassIR | None = None,
     ) -> Answer:
         """The function in the context that its signature and its place suggest.
@@ -168,20 +190,20 @@ class Engine(Attributes):
     def invoke(
         self,
         frame: Frame,
-        callee: d.Function,
-        arguments: list[d.Value],
-        keywords: dict[str, d.Value],
+        callee: Function,
+        arguments: list[Value],
+        keywords: dict[str, Value],
         at: int,
-    ) -> d.Value:
+    ) -> Value:
         """What a call of a program's function returns; its writes to ``self`` are the caller's to apply."""
         return self.call(frame, callee, arguments, keywords, at).value
 
     def call(
         self,
         frame: Frame,
-        callee: d.Function,
-        arguments: list[d.Value],
-        keywords: dict[str, d.Value],
+        callee: Function,
+        arguments: list[Value],
+        keywords: dict[str, Value],
         at: int,
     ) -> Answer:
         function = callee.ir
@@ -200,7 +222,7 @@ class Engine(Attributes):
         environment, receiver = bind_call(self, frame, callee, arguments, keywords)
         frame.edge(function_key(function), at, optional_given(function, environment))
         if CLEAN in frame.env:
-            environment[CLEAN] = d.TRUE
+            environment[CLEAN] = TRUE
         no_grad = frame.no_grad or not decorators.isdisjoint(NO_GRAD_DECORATORS) or self.tells_own_gradient(function)
         key = (function, receiver, callee.captured, no_grad, tuple(environment.values()))
         calls, attributes = depth.calls - 1, depth.attributes
@@ -216,7 +238,7 @@ class Engine(Attributes):
         self,
         function: ir.FunctionIR,
         environment: Environment,
-        receiver: d.Value | None,
+        receiver: Value | None,
         depth: Depth,
         no_grad: bool,
         by_signature: bool = False,
@@ -231,13 +253,13 @@ class Engine(Attributes):
         if merged is None:
             merged = self.records[function] = Record()
         merged.merge(frame.record)
-        value = d.without_gradient(self.value_of(frame)) if no_grad else self.value_of(frame)
-        if function.returns is not None and (value is d.UNKNOWN or is_guessed(value)):
+        value = without_gradient(self.value_of(frame)) if no_grad else self.value_of(frame)
+        if function.returns is not None and (value is UNKNOWN or is_guessed(value)):
             value = self.told_by_annotation(function, value)
         final = (frame.final if frame.environment is None else frame.environment) or {}
         names = NO_NAMES
         if frame.known_globals is not None:
-            names = {**frame.known_globals, **{k: v for k, v in final.items() if v is not d.UNKNOWN}}
+            names = {**frame.known_globals, **{k: v for k, v in final.items() if v is not UNKNOWN}}
         return Answer(
             value,
             left_in_object(frame) or NO_NAMES,
@@ -251,13 +273,13 @@ class Engine(Attributes):
             frame.heeds_signature,
         )
 
-    def value_of(self, frame: Frame) -> d.Value:
+    def value_of(self, frame: Frame) -> Value:
         value = frame.result
         if frame.yielded is not None or frame.function.is_generator:
-            return d.sequence("list", None, frame.yielded)
+            return sequence("list", None, frame.yielded)
         if frame.environment is not None:
-            value = d.join_maybe(value, d.NONE)
-        return d.UNKNOWN if value is None else value
+            value = join_maybe(value, NONE)
+        return UNKNOWN if value is None else value
 
     def hand_on(self, frame: Frame) -> None:
         """A nested function that is never called here is handed to someone: evaluate it by its signature."""
@@ -269,17 +291,17 @@ class Engine(Attributes):
             answer = self.root(closure.ir, frame.depth.calls - 1, frame.depth.attributes, closure)
             frame.depth.used(answer, answer.calls + 1, answer.attributes)
 
-    def told_by_annotation(self, function: ir.FunctionIR, value: d.Value) -> d.Value:
+    def told_by_annotation(self, function: ir.FunctionIR, value: Value) -> Value:
         """What is unknown is what the annotation says; what is only guessed to be a tensor is a number if that says
         so."""
         returned = self.returned(function)
-        return returned if value is d.UNKNOWN or holds_numbers(returned) else value
+        return returned if value is UNKNOWN or holds_numbers(returned) else value
 
-    def returned(self, function: ir.FunctionIR) -> d.Value:
+    def returned(self, function: ir.FunctionIR) -> Value:
         """What the annotation says that a function returns, where nothing else tells: it is likely, and no more."""
-        return d.at_most(self.annotated(function.returns, function.module) or d.UNKNOWN, 1)
+        return at_most(self.annotated(function.returns, function.module) or UNKNOWN, 1)
 
-    def promised_of(self, callee: d.Function, arguments: list[d.Value], keywords: dict[str, d.Value]) -> d.Value:
+    def promised_of(self, callee: Function, arguments: list[Value], keywords: dict[str, Value]) -> Value:
         """The same of a call: what is made of words, numbers and tensors of the host alone is made there."""
         value = self.returned(callee.ir)
         given = [*callee.bound, *arguments, *keywords.values()]
@@ -287,7 +309,7 @@ class Engine(Attributes):
             return made_on_host(value)
         return value
 
-    def annotated(self, node: ir.Expr | None, path: str) -> d.Value | None:
+    def annotated(self, node: ir.Expr | None, path: str) -> Value | None:
         if node is None:
             return None
         key = (id(node), path)
@@ -295,7 +317,7 @@ class Engine(Attributes):
             self._annotations[key] = annotated(self, node, path)
         return self._annotations[key]
 
-    def default(self, node: ir.Expr, function: ir.FunctionIR) -> d.Value:
+    def default(self, node: ir.Expr, function: ir.FunctionIR) -> Value:
         """The value of a parameter's default, evaluated at the top level of its file.
 
         Asked without a budget, so it may lead to nothing that could ask for it again: no calls, no class values,
@@ -310,7 +332,7 @@ class Engine(Attributes):
 
     # Attributes, globals
 
-    def global_value(self, frame: Frame, symbol: GlobalName) -> d.Value:
+    def global_value(self, frame: Frame, symbol: GlobalName) -> Value:
         """A top-level variable: its one expression where there is one, else what the module leaves there."""
         module, name = symbol.module, symbol.name
         expressions = module.globals.get(name, ())
@@ -319,16 +341,16 @@ class Engine(Attributes):
             return Frame(self, module.body, {}, None, Depth(0, ONLY_CONSTANTS - 1)).evaluate(expressions[0])
         if depth.attributes <= 0:
             depth.cut_attributes()
-            return d.UNKNOWN
+            return UNKNOWN
         if len(expressions) == 1 and name not in module.reassigned and not module.is_script:
             answer = self.global_expression(module, expressions[0], depth.attributes - 1)
             value = answer.value
         else:
             answer = self.root(module.body, CALL_DEPTH_FOR_ATTRIBUTES, depth.attributes - 1)
-            value = answer.final.get(name, d.UNKNOWN)
+            value = answer.final.get(name, UNKNOWN)
         depth.used(answer, 0, answer.attributes + 1)
-        if not module.is_script and type(value) is d.Tensor:
-            return value.but(device=d.HOST)
+        if not module.is_script and type(value) is Tensor:
+            return value.but(device=HOST)
         return value
 
     def global_expression(self, module: ir.ModuleIR, node: ir.Expr, attributes: int) -> Answer:
@@ -353,7 +375,7 @@ class Engine(Attributes):
             self._answers.put(key, CALL_DEPTH_FOR_ATTRIBUTES, attributes, answer)
         return answer
 
-    def module_attribute(self, frame: Frame, path: str, dotted: str, name: str) -> d.Value:
+    def module_attribute(self, frame: Frame, path: str, dotted: str, name: str) -> Value:
         symbol = self.program.resolve(path, name)
         if symbol is None:
             symbol = self.program.dotted(f"{dotted}.{name}", path)
@@ -361,38 +383,38 @@ class Engine(Attributes):
 
     # Statements that need more than one room
 
-    def enter(self, frame: Frame, expression: ir.Expr) -> tuple[d.Value, str]:
+    def enter(self, frame: Frame, expression: ir.Expr) -> tuple[Value, str]:
         """What a ``with`` item binds, and the pace of its body."""
         value = frame.evaluate(expression)
-        if type(value) is d.Role:
+        if type(value) is KnownObject:
             if value.role == "context":
                 off = value.detail in ("no_grad", "inference_mode")
-                return d.UNKNOWN, "evaluation" if off else ""
+                return UNKNOWN, "evaluation" if off else ""
             if value.role == "boundary-context":
-                return d.UNKNOWN, f"boundary {value.detail}"
+                return UNKNOWN, f"boundary {value.detail}"
             return value, ""
-        if type(value) in (d.Instance, d.Record):
+        if type(value) in (Instance, Struct):
             return value, ""
-        return (value, "") if type(value) is d.Host else (d.UNKNOWN, "")
+        return (value, "") if type(value) is Host else (UNKNOWN, "")
 
-    def iterated(self, frame: Frame, node: ir.For) -> d.Value:
+    def iterated(self, frame: Frame, node: ir.For) -> Value:
         """What a ``for`` iterates; a loader's name is taken for a loader where nothing else is known."""
         value = frame.evaluate(node.iterable)
-        unknown = value is d.UNKNOWN or (type(value) is d.Role and value.role == INSTALLED)
-        if not unknown and type(value) not in (d.Bound, d.Namespace):
+        unknown = value is UNKNOWN or (type(value) is KnownObject and value.role == INSTALLED)
+        if not unknown and type(value) not in (Bound, Namespace):
             return value
         expression = node.iterable
         while type(expression) is ir.Call and expression.arguments:
             expression = expression.arguments[0]
         name = expression.name if type(expression) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
         if name and is_loader_name(self, name):
-            return d.role("loader", d.role("batch", d.tensor(None, certainty=1)))
+            return known_object("loader", known_object("batch", tensor(None, certainty=1)))
         return value
 
     # Objects
 
-    def instance_of(self, cls: ir.ClassIR) -> d.Value:
-        return d.instance(cls)
+    def instance_of(self, cls: ir.ClassIR) -> Value:
+        return instance(cls)
 
 
 NO_GRAD_DECORATORS = frozenset({"no_grad", "inference_mode"})
@@ -400,15 +422,15 @@ NO_NAMES: Environment = {}
 """Shared by all that leaves no names behind; nobody writes to it."""
 
 
-def is_guessed(value: d.Value) -> bool:
+def is_guessed(value: Value) -> bool:
     """Nothing is known of it, or of its parts, but that tensors were at hand."""
-    return is_guessed(value.element) if type(value) is d.Sequence else d.is_guess(value)
+    return is_guessed(value.element) if type(value) is Sequence else is_guess(value)
 
 
-def holds_numbers(value: d.Value) -> bool:
-    if type(value) is d.Sequence:
+def holds_numbers(value: Value) -> bool:
+    if type(value) is Sequence:
         return all(map(holds_numbers, value.elements or (value.element,)))
-    return type(value) is d.Host and value.type in ("int", "float", "bool", "str")
+    return type(value) is Host and value.type in ("int", "float", "bool", "str")
 
 
 def left_in_object(frame: Frame) -> Environment:
@@ -419,8 +441,8 @@ def left_in_object(frame: Frame) -> Environment:
         return frame.writes
     left = dict(frame.writes)
     for name, value in frame.writes.items():
-        last = ends.get(f"self.{name}") if type(value) is d.Tensor and name not in frame.registered else None
-        if type(last) is d.Tensor:
+        last = ends.get(f"self.{name}") if type(value) is Tensor and name not in frame.registered else None
+        if type(last) is Tensor:
             left[name] = last
     return left
 
@@ -430,13 +452,13 @@ def is_close(function: ir.FunctionIR) -> bool:
     return len(function.body) <= SHORT or function.name == "forward"
 
 
-def with_later_names(closure: d.Function, final: Environment | None) -> d.Function:
+def with_later_names(closure: Function, final: Environment | None) -> Function:
     """A closure that is handed on also sees the names that were bound after it was made."""
     known = {name for name, _ in closure.captured}
     later = tuple((n, final[n]) for n in closure.ir.free if n not in known and n in final) if final else ()
     if not later:
         return closure
-    return d.function(closure.ir, closure.receiver, closure.captured + later, closure.bound, closure.bound_keywords)
+    return function_value(closure.ir, closure.receiver, closure.captured + later, closure.bound, closure.bound_keywords)
 
 
 def is_without_grad(function: ir.FunctionIR) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.display import show
+from xlalint.facts.domain.values import HOST, Bound, Namespace, Tensor, alternatives
 from xlalint.facts.driver.analysis import AssumptionsOf, workspace_of
 from xlalint.facts.driver.event_builder import Placing
 from xlalint.facts.driver.file_index import Evaluated
@@ -151,7 +151,7 @@ class Explanation:
         seen = set()
         for at, value in self.watched.joined().items():
             text = self.placing.text.of(at)
-            named = any(isinstance(part, (d.Namespace, d.Bound)) for part in d.alternatives(value))
+            named = any(isinstance(part, (Namespace, Bound)) for part in alternatives(value))
             if text and text not in seen and not named:
                 seen.add(text)
                 yield f"{text}: {show(value)}"
@@ -198,9 +198,9 @@ class Explanation:
         yield f"  {judged(event)}"
 
     def nothing(self) -> str:
-        values = [part for value in self.watched.joined().values() for part in d.alternatives(value)]
-        tensors = [part for part in values if isinstance(part, d.Tensor)]
-        if any(part.device == d.HOST for part in tensors) and not any(part.live for part in tensors):
+        values = [part for value in self.watched.joined().values() for part in alternatives(value)]
+        tensors = [part for part in values if isinstance(part, Tensor)]
+        if any(part.device == HOST for part in tensors) and not any(part.live for part in tensors):
             return "nothing that costs: the tensors here live on the host"
         if tensors:
             return "nothing that costs: what is done to the tensors here stays on the device"

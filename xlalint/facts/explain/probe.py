@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.lattice import join_all
+from xlalint.facts.domain.values import UNKNOWN, Value
 from xlalint.facts.engine.engine import Engine
 from xlalint.facts.interpreter.expressions import EXPRESSIONS
 from xlalint.facts.records import FunctionKey, RegionKey, function_key
@@ -28,8 +29,8 @@ class Watch:
     def on(self, engine: Engine) -> None:
         engine.expressions = {kind: self.around(handler) for kind, handler in EXPRESSIONS.items()}
 
-    def around(self, handler: Callable[[Frame, Any], d.Value]) -> Callable[[Frame, Any], d.Value]:
-        def watched(frame: Frame, node: Any) -> d.Value:
+    def around(self, handler: Callable[[Frame, Any], Value]) -> Callable[[Frame, Any], Value]:
+        def watched(frame: Frame, node: Any) -> Value:
             value = handler(frame, node)
             at = span_of(node)
             if at and frame.path in self.paths and not frame.quiet:
@@ -45,17 +46,17 @@ class Line:
     """What is known of one line."""
 
     def __init__(self) -> None:
-        self.values: dict[int, list[d.Value]] = {}
+        self.values: dict[int, list[Value]] = {}
         self.regions: dict[tuple[FunctionKey, RegionKey], None] = {}
 
-    def note(self, frame: Frame, node: ir.Expr, value: d.Value) -> None:
+    def note(self, frame: Frame, node: ir.Expr, value: Value) -> None:
         self.regions[function_key(frame.function), frame.region] = None
         if isinstance(node, TOLD):
             self.values.setdefault(node.at, []).append(value)
 
-    def joined(self) -> dict[int, d.Value]:
+    def joined(self) -> dict[int, Value]:
         """By packed span: what an expression is, in all contexts where something is known of it."""
         return {
-            at: d.joins([value for value in values if value is not d.UNKNOWN])
+            at: join_all([value for value in values if value is not UNKNOWN])
             for at, values in sorted(self.values.items())
         }

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.lattice import join_all
+from xlalint.facts.domain.values import UNKNOWN, Value
 from xlalint.facts.driver.analysis import AssumptionsOf, workspace_of
 from xlalint.facts.driver.partition import Part
 from xlalint.facts.driver.workspace import absolute
@@ -24,13 +25,13 @@ class Sights(Watch):
         super().__init__(())
         self.seen_in = frozenset(paths)
         self.program: Program | None = None
-        self.seen: dict[tuple[str, int], list[d.Value]] = {}
+        self.seen: dict[tuple[str, int], list[Value]] = {}
 
     def around(self, handler: Any) -> Any:
-        def watched(frame: Frame, node: Any) -> d.Value:
-            value: d.Value = handler(frame, node)
+        def watched(frame: Frame, node: Any) -> Value:
+            value: Value = handler(frame, node)
             at = span_of(node)
-            if at and value is not d.UNKNOWN and frame.path in self.seen_in:
+            if at and value is not UNKNOWN and frame.path in self.seen_in:
                 kept = self.seen.setdefault((frame.path, at), [])
                 if value not in kept:
                     kept.append(value)
@@ -38,14 +39,14 @@ class Sights(Watch):
 
         return watched
 
-    def value(self, path: str, spans: Iterable[Span]) -> d.Value:
+    def value(self, path: str, spans: Iterable[Span]) -> Value:
         """What is known of an expression, at the first of its places where something is."""
         for span in spans:
             at = ir.pack(span.line, span.column, span.end_line, span.end_column)
             kept = self.seen.get((absolute(path), at))
             if kept:
-                return d.joins(kept)
-        return d.UNKNOWN
+                return join_all(kept)
+        return UNKNOWN
 
     def resolve(self, path: str, name: str) -> tuple[str, str] | None:
         """Which file of the run defines what a file knows as ``name``, and under which name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.values import Function
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 from xlalint.program.traversal import names_in
@@ -16,7 +16,7 @@ def surely_raises(frame: Frame, node: ir.Expr) -> bool:
     if type(node) is not ir.Call or type(node.function) is not ir.Name:
         return False
     callee = frame.evaluate(node.function)
-    if type(callee) is not d.Function or callee.ir.owner or callee.ir.decorators:
+    if type(callee) is not Function or callee.ir.owner or callee.ir.decorators:
         return False
     runs_at_once = not (callee.ir.is_generator or callee.ir.is_async)
     return runs_at_once and ending(callee.ir.body, constant_arguments(callee.ir, node)) is True

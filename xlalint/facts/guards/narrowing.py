@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.lattice import sequence, union
+from xlalint.facts.domain.refinement import without_none
+from xlalint.facts.domain.values import (
+    BOOL,
+    FLOAT,
+    INT,
+    NONE,
+    NUMPY,
+    STR,
+    UNKNOWN,
+    Bound,
+    Host,
+    Instance,
+    Module,
+    Sequence,
+    Tensor,
+    Union,
+    Value,
+    alternatives,
+    mapping,
+    module_value,
+    of_rank,
+    tensor,
+    tensor_of,
+)
 from xlalint.facts.state.environment import Environment
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 from xlalint.program.traversal import asks_for_any, asks_for_type, none_tested, path_of, type_names
 
-TYPES: dict[str, d.Value] = {
-    "int": d.INT,
-    "float": d.FLOAT,
-    "str": d.STR,
-    "bool": d.BOOL,
-    "list": d.sequence("list"),
-    "tuple": d.sequence("tuple"),
-    "dict": d.mapping((), d.UNKNOWN),
-    "Mapping": d.mapping((), d.UNKNOWN),
-    "ndarray": d.NUMPY,
+TYPES: dict[str, Value] = {
+    "int": INT,
+    "float": FLOAT,
+    "str": STR,
+    "bool": BOOL,
+    "list": sequence("list"),
+    "tuple": sequence("tuple"),
+    "dict": mapping((), UNKNOWN),
+    "Mapping": mapping((), UNKNOWN),
+    "ndarray": NUMPY,
 }
 
 TENSOR_TESTS = frozenset({"is_tensor", "is_torch_tensor"})
@@ -37,8 +61,8 @@ def narrow(frame: Frame, node: ir.Expr, outcome: bool) -> None:
     elif outcome:
         path = path_of(node)
         known = frame.env.get(path) if path else None
-        if path and known is not None and (type(known) is d.Union or (type(known) is d.Tensor and known.optional)):
-            frame.env[path] = d.without_none(known)
+        if path and known is not None and (type(known) is Union or (type(known) is Tensor and known.optional)):
+            frame.env[path] = without_none(known)
 
 
 def narrow_comparison(frame: Frame, node: ir.Compare, outcome: bool) -> None:
@@ -56,8 +80,8 @@ def narrow_comparison(frame: Frame, node: ir.Compare, outcome: bool) -> None:
 def narrow_to_empty(frame: Frame, counted: tuple[ir.Expr, ...]) -> None:
     path = path_of(counted[0]) if counted else None
     value = frame.env.get(path) if path is not None else None
-    if path is not None and type(value) is d.Sequence:
-        frame.env[path] = d.sequence(value.kind, ())
+    if path is not None and type(value) is Sequence:
+        frame.env[path] = sequence(value.kind, ())
 
 
 def narrow_type(frame: Frame, node: ir.Expr, wanted: ir.Expr) -> None:
@@ -75,11 +99,11 @@ def narrow_none(frame: Frame, node: ir.Expr, is_none: bool) -> None:
     value = frame.env.get(path)
     if is_none:
         if value is not None or "." in path:
-            frame.env[path] = d.NONE
+            frame.env[path] = NONE
     elif value is not None:
-        frame.env[path] = d.without_none(value)
+        frame.env[path] = without_none(value)
     elif "." in path:
-        frame.env[path] = d.without_none(frame.evaluate(node))
+        frame.env[path] = without_none(frame.evaluate(node))
 
 
 def with_defaults(frame: Frame, test: ir.Expr, yes: Environment | None, no: Environment | None) -> None:
@@ -90,16 +114,16 @@ def with_defaults(frame: Frame, test: ir.Expr, yes: Environment | None, no: Envi
     absent, given = (yes, no) if asked[1] else (no, yes)
     for parameter in frame.function.parameters:
         default = absent.get(parameter.name)
-        if default is not None and given.get(parameter.name) is d.UNKNOWN:
+        if default is not None and given.get(parameter.name) is UNKNOWN:
             given[parameter.name] = like_default(frame, default)
 
 
-def like_default(frame: Frame, default: d.Value) -> d.Value:
+def like_default(frame: Frame, default: Value) -> Value:
     """What may be given where ``default`` stands in: a tensor for a tensor, some module for a module."""
-    if type(default) is d.Tensor:
+    if type(default) is Tensor:
         return default.but(dims=None, certainty=min(default.certainty, 1))
-    of_program = type(default) is d.Instance and frame.engine.is_module_class(default.ir)
-    return d.module("?") if of_program or type(default) is d.Module else d.UNKNOWN
+    of_program = type(default) is Instance and frame.engine.is_module_class(default.ir)
+    return module_value("?") if of_program or type(default) is Module else UNKNOWN
 
 
 def forget_told(frame: Frame, yes: Environment | None, no: Environment | None) -> None:
@@ -120,11 +144,11 @@ def narrow_equality(frame: Frame, left: ir.Expr, right: ir.Expr, equal: bool) ->
         return
     name = attribute.value.name
     value = frame.env.get(name)
-    if type(value) is not d.Tensor:
+    if type(value) is not Tensor:
         return
     if attribute.name == "dtype" and not method:
         dtype = frame.evaluate(right)
-        if type(dtype) is d.Host and dtype.type == "dtype" and dtype.known:
+        if type(dtype) is Host and dtype.type == "dtype" and dtype.known:
             if equal:
                 frame.env[name] = value.but(dtype=dtype.constant)
             elif dtype.constant == "bool" and value.dtype is None:
@@ -132,7 +156,7 @@ def narrow_equality(frame: Frame, left: ir.Expr, right: ir.Expr, equal: bool) ->
     elif attribute.name in ("ndim", "dim") and equal and type(right) is ir.Constant:
         rank = right.value
         if type(rank) is int and value.rank != rank:
-            frame.env[name] = value.but(dims=d.of_rank(rank))
+            frame.env[name] = value.but(dims=of_rank(rank))
 
 
 def narrow_call(frame: Frame, node: ir.Call, outcome: bool) -> None:
@@ -149,13 +173,13 @@ def narrow_call(frame: Frame, node: ir.Call, outcome: bool) -> None:
         frame.env[path] = is_one_of(frame, path, value, names) if outcome else is_none_of(value, names)
     elif name in TENSOR_TESTS:
         if outcome:
-            frame.env[path] = d.tensor_of(value) or d.tensor(certainty=1)
+            frame.env[path] = tensor_of(value) or tensor(certainty=1)
         else:
             frame.env[path] = without_tensor(value)
     elif (
         name == "hasattr" and outcome and asks_for_tensor(node) and is_open(value) and not given_by_callers(frame, path)
     ):
-        frame.env[path] = d.tensor(certainty=1)
+        frame.env[path] = tensor(certainty=1)
 
 
 def asks_for_tensor(node: ir.Call) -> bool:
@@ -164,11 +188,11 @@ def asks_for_tensor(node: ir.Call) -> bool:
     return type(attribute) is ir.Constant and attribute.value in ("item", "detach", "cpu", "requires_grad")
 
 
-def without_tensor(value: d.Value) -> d.Value:
-    if type(value) is d.Tensor:
-        return d.UNKNOWN
-    if type(value) is d.Union:
-        return d.union([part for part in value.alternatives if type(part) is not d.Tensor] or [d.UNKNOWN])
+def without_tensor(value: Value) -> Value:
+    if type(value) is Tensor:
+        return UNKNOWN
+    if type(value) is Union:
+        return union([part for part in value.alternatives if type(part) is not Tensor] or [UNKNOWN])
     return value
 
 
@@ -178,39 +202,39 @@ def given_by_callers(frame: Frame, path: str) -> bool:
     return function.name in frame.engine.program.called and any(p.name == path for p in function.parameters)
 
 
-def is_one_of(frame: Frame, path: str, value: d.Value, names: list[str]) -> d.Value:
+def is_one_of(frame: Frame, path: str, value: Value, names: list[str]) -> Value:
     """What is left of a value that is an instance of one of these types."""
     if any(name.endswith("Tensor") for name in names):
-        known = d.tensor_of(value)
+        known = tensor_of(value)
         if len(names) == 1:
             if known is not None:
                 return known.but(optional=False)
             if given_by_callers(frame, path):
                 return value
-            return d.tensor(certainty=1) if is_open(value) else value
-        return value if known is not None else d.UNKNOWN if value is d.UNKNOWN else value
+            return tensor(certainty=1) if is_open(value) else value
+        return value if known is not None else UNKNOWN if value is UNKNOWN else value
     wanted = [TYPES[name] for name in names if name in TYPES]
-    kept = [part for part in d.alternatives(value) if any(same_kind(part, want) for want in wanted)]
+    kept = [part for part in alternatives(value) if any(same_kind(part, want) for want in wanted)]
     if kept:
-        return d.union(kept)
+        return union(kept)
     if len(names) == 1 and names[0] in TYPES:
         return TYPES[names[0]]
-    return d.UNKNOWN if d.tensor_of(value) is not None else value
+    return UNKNOWN if tensor_of(value) is not None else value
 
 
-def is_open(value: d.Value) -> bool:
+def is_open(value: Value) -> bool:
     """It may be a tensor for all that is known."""
-    if type(value) is d.Host:
+    if type(value) is Host:
         return value.paid or value.type == "?"
-    return value is d.UNKNOWN or type(value) is d.Bound
+    return value is UNKNOWN or type(value) is Bound
 
 
-def same_kind(part: d.Value, wanted: d.Value) -> bool:
+def same_kind(part: Value, wanted: Value) -> bool:
     if type(part) is not type(wanted):
         return False
-    if isinstance(part, d.Host) and isinstance(wanted, d.Host):
+    if isinstance(part, Host) and isinstance(wanted, Host):
         return part.type == wanted.type
-    if isinstance(part, d.Sequence) and isinstance(wanted, d.Sequence):
+    if isinstance(part, Sequence) and isinstance(wanted, Sequence):
         return part.kind == wanted.kind
     return True
 
@@ -219,11 +243,11 @@ OTHER_TENSORS = frozenset({"DTensor", "FakeTensor", "ProxyTensor", "NestedTensor
 """Kinds of tensors: what is none of these may well be a plain one."""
 
 
-def is_none_of(value: d.Value, names: list[str]) -> d.Value:
+def is_none_of(value: Value, names: list[str]) -> Value:
     if any(name.endswith("Tensor") and name not in OTHER_TENSORS for name in names):
         value = without_tensor(value)
-    if type(value) is not d.Union:
+    if type(value) is not Union:
         return value
     unwanted = [TYPES[name] for name in names if name in TYPES]
     kept = [part for part in value.alternatives if not any(same_kind(part, other) for other in unwanted)]
-    return d.union(kept or [d.UNKNOWN])
+    return union(kept or [UNKNOWN])

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import functools
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.values import NONE, NUMPY, Class, Function, Host, Module, Sequence, Union, Value
 from xlalint.facts.state.environment import Environment
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 from xlalint.program.traversal import none_tested
 
 
-def is_given_no_data(function: ir.FunctionIR, environment: Environment, receiver: d.Value | None) -> bool:
+def is_given_no_data(function: ir.FunctionIR, environment: Environment, receiver: Value | None) -> bool:
     """Whether all that the function is given are models, settings and functions."""
     given = function.parameters[0 if receiver is None else 1 :]
     return all(holds_none(environment[parameter.name]) for parameter in given)
 
 
-def holds_none(value: d.Value) -> bool:
+def holds_none(value: Value) -> bool:
     kind = type(value)
-    if kind is d.Union:
+    if kind is Union:
         return all(map(holds_none, value.alternatives))  # type: ignore[attr-defined]
-    if kind is d.Sequence:
+    if kind is Sequence:
         return holds_none(value.element) and all(map(holds_none, value.elements or ()))  # type: ignore[attr-defined]
-    if kind is d.Host:
-        return value is not d.NUMPY
-    return kind in (d.Module, d.Function, d.Class)
+    if kind is Host:
+        return value is not NUMPY
+    return kind in (Module, Function, Class)
 
 
 @functools.cache
@@ -40,7 +40,7 @@ def optional_parameters(function: ir.FunctionIR) -> tuple[tuple[str, int], ...]:
 
 def optional_given(function: ir.FunctionIR, environment: Environment) -> tuple[int, ...]:
     """The positions of the optional parameters that a call gives, or may give."""
-    return tuple([position for name, position in optional_parameters(function) if environment[name] is not d.NONE])
+    return tuple([position for name, position in optional_parameters(function) if environment[name] is not NONE])
 
 
 def found_given(frame: Frame, test: ir.Expr, outcome: bool) -> int | None:

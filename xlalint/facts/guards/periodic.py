@@ -6,11 +6,11 @@ from functools import cache
 
 import msgspec
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.values import TRUE, Host
 from xlalint.facts.guards.one_time import settled_pace
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
-from xlalint.program.traversal import path_of
+from xlalint.program.traversal import path_of, plain_callee
 
 
 class Pace(msgspec.Struct, frozen=True):
@@ -112,7 +112,7 @@ def starts_again(node: ir.If) -> bool:
     if type(test) is not ir.Compare or test.operators not in (("eq",), ("ge",), ("gt",)):
         return False
     counted = test.left
-    if type(counted) is ir.Call and called_name(counted) == "len" and len(counted.arguments) == 1:
+    if type(counted) is ir.Call and plain_callee(counted) == "len" and len(counted.arguments) == 1:
         counted = counted.arguments[0]
     path = path_of(counted)
     return path is not None and any(empties(statement, path) for statement in node.body)
@@ -126,10 +126,6 @@ def empties(statement: ir.Stmt, path: str) -> bool:
         return False
     value = statement.value
     return (type(value) is ir.Constant and value.value == 0) or (type(value) is ir.Display and not value.elements)
-
-
-def called_name(call: ir.Call) -> str:
-    return call.function.name if type(call.function) is ir.Name else ""
 
 
 EXITS = frozenset({"exit", "quit", "_exit", "abort"})
@@ -169,7 +165,7 @@ def remember(frame: Frame, target: ir.Expr, value: ir.Expr) -> None:
         return
     if is_periodic(value, True, frame):
         frame.remembers = True
-        frame.env[path + PERIODIC] = d.TRUE
+        frame.env[path + PERIODIC] = TRUE
     else:
         frame.env.pop(path + PERIODIC, None)
 
@@ -278,7 +274,7 @@ def is_state(node: ir.Expr) -> bool:
 
 def is_counter(frame: Frame | None, name: str) -> bool:
     value = frame.env.get(name) if frame is not None else None
-    return type(value) is d.Host and value.type == "int" and value.varies is not None
+    return type(value) is Host and value.type == "int" and value.varies is not None
 
 
 def is_interval_flag(test: ir.Expr) -> bool:

@@ -11,7 +11,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.lattice import sequence
+from xlalint.facts.domain.values import Host, Namespace, Value, constant, host
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
 
@@ -31,12 +32,12 @@ COMPARING = frozenset({"is_torch_greater_or_equal", "is_torch_version", "compare
 _REQUIREMENT = re.compile(r"(torch|torch_xla)\s*([<>=!]=?)\s*([\d.]+)")
 
 
-def version_named(frame: Frame, name: str) -> d.Value | None:
+def version_named(frame: Frame, name: str) -> Value | None:
     """``torch.__version__``."""
-    return d.host(VERSION, frame.engine.torch_version) if name in frameworks().names("version") else None
+    return host(VERSION, frame.engine.torch_version) if name in frameworks().names("version") else None
 
 
-def call_version(frame: Frame, name: str, arguments: list[d.Value]) -> d.Value | None:
+def call_version(frame: Frame, name: str, arguments: list[Value]) -> Value | None:
     """Calls that make a version, or that compare torch's: ``is_torch_version(">=", "2.1")``; None for others."""
     if name.rpartition(".")[2] not in asking():
         return None
@@ -45,9 +46,9 @@ def call_version(frame: Frame, name: str, arguments: list[d.Value]) -> d.Value |
     if first is None:
         return None
     if name in frameworks().names("version-parser"):
-        return d.host(VERSION, first)
+        return host(VERSION, first)
     if name in frameworks().names("version-lookup"):
-        return d.host(VERSION, frame.engine.torch_version) if first in TORCH else None
+        return host(VERSION, frame.engine.torch_version) if first in TORCH else None
     return asked(frame.engine.torch_version, name.rpartition(".")[2], first, arguments, texts)
 
 
@@ -59,46 +60,46 @@ def asking() -> frozenset[str]:
     return COMPARING.union(name.rpartition(".")[2] for name in makers)
 
 
-def asked(torch: str, name: str, first: str, arguments: list[d.Value], texts: list[str | None]) -> d.Value | None:
+def asked(torch: str, name: str, first: str, arguments: list[Value], texts: list[str | None]) -> Value | None:
     if name == "is_torch_greater_or_equal":
-        return d.constant(compare_versions("ge", torch, first))
+        return constant(compare_versions("ge", torch, first))
     if name == "is_torch_version" and len(texts) == 2 and first in SPELLED and texts[1] is not None:
-        return d.constant(compare_versions(SPELLED[first], torch, texts[1]))
+        return constant(compare_versions(SPELLED[first], torch, texts[1]))
     if name == "compare_version" and first in TORCH and len(texts) > 2 and texts[2] is not None:
-        how = arguments[1].name.rpartition(".")[2] if type(arguments[1]) is d.Namespace else ""
-        return d.constant(compare_versions(how, torch, texts[2])) if how in COMPARISONS else None
+        how = arguments[1].name.rpartition(".")[2] if type(arguments[1]) is Namespace else ""
+        return constant(compare_versions(how, torch, texts[2])) if how in COMPARISONS else None
     if name == "RequirementCache":
         wanted = _REQUIREMENT.fullmatch(first)
         return (
-            d.constant(compare_versions(SPELLED[wanted[2]], torch, wanted[3]))
+            constant(compare_versions(SPELLED[wanted[2]], torch, wanted[3]))
             if wanted and wanted[2] in SPELLED
             else None
         )
     return None
 
 
-def text_of(value: d.Value) -> str | None:
-    known = type(value) is d.Host and value.known and value.type in (VERSION, "str")
+def text_of(value: Value) -> str | None:
+    known = type(value) is Host and value.known and value.type in (VERSION, "str")
     return str(value.constant) if known else None  # type: ignore[attr-defined]
 
 
-def version_attribute(value: d.Host, name: str) -> d.Value | None:
+def version_attribute(value: Host, name: str) -> Value | None:
     """``version.parse(torch.__version__).base_version``, ``.major``, ``.release``."""
     parts = numbers(value.constant)
     if name in ("base_version", "public"):
         return value
     if name == "release":
-        return d.sequence("tuple", [d.constant(part) for part in parts])
+        return sequence("tuple", [constant(part) for part in parts])
     position = {"major": 0, "minor": 1, "micro": 2}.get(name)
-    return None if position is None else d.constant(parts[position] if position < len(parts) else 0)
+    return None if position is None else constant(parts[position] if position < len(parts) else 0)
 
 
-def compared_versions(how: str, a: d.Host, b: d.Host) -> d.Value | None:
+def compared_versions(how: str, a: Host, b: Host) -> Value | None:
     """One of them has to be a version; the other may be a text."""
     if VERSION not in (a.type, b.type) or how not in COMPARISONS:
         return None
     left, right = text_of(a), text_of(b)
-    return None if left is None or right is None else d.constant(compare_versions(how, left, right))
+    return None if left is None or right is None else constant(compare_versions(how, left, right))
 
 
 def compare_versions(how: str, left: str, right: str) -> bool:

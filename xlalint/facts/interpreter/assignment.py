@@ -4,7 +4,29 @@ from __future__ import annotations
 
 from xlalint.facts.detectors.environment import check_assigned
 from xlalint.facts.detectors.loss import as_used
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.lattice import join_all, join_maybe, sequence
+from xlalint.facts.domain.values import (
+    HOST,
+    NONE,
+    NUMPY,
+    SIZE,
+    XLA,
+    Host,
+    KnownObject,
+    Mapping,
+    Module,
+    Sequence,
+    Struct,
+    Tensor,
+    Value,
+    alternatives,
+    mapping,
+    module_value,
+    of_rank,
+    struct,
+    surely_tensor,
+    tensor_of,
+)
 from xlalint.facts.events import Effect
 from xlalint.facts.interpreter import subscripts
 from xlalint.facts.operations import members
@@ -12,7 +34,7 @@ from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 
 
-def assign(frame: Frame, target: ir.Expr, value: d.Value, source: ir.Expr | None) -> None:
+def assign(frame: Frame, target: ir.Expr, value: Value, source: ir.Expr | None) -> None:
     kind = type(target)
     if kind is ir.Name:
         name = target.name  # type: ignore[union-attr]
@@ -27,41 +49,41 @@ def assign(frame: Frame, target: ir.Expr, value: d.Value, source: ir.Expr | None
         assign(frame, target.value, value, None)  # type: ignore[union-attr,arg-type]
 
 
-def unpack_into(frame: Frame, target: ir.Display, value: d.Value, source: ir.Expr | None) -> None:
+def unpack_into(frame: Frame, target: ir.Display, value: Value, source: ir.Expr | None) -> None:
     names = target.elements
     count = len(names)
     starred = any(type(name) is ir.Starred for name in names)
     value = listed(value)
-    if type(value) is d.Sequence and value.elements is not None and len(value.elements) == count and not starred:
+    if type(value) is Sequence and value.elements is not None and len(value.elements) == count and not starred:
         for name, element in zip(names, value.elements, strict=False):
             assign(frame, name, element, None)
         return
-    if type(value) is d.Host and value.type == "size" and source is not None and not starred:
+    if type(value) is Host and value.type == "size" and source is not None and not starred:
         learn_rank(frame, source, count)
     for i, name in enumerate(names):
         if type(name) is ir.Starred:
-            rest = d.SIZE if value is d.SIZE else d.sequence("list", None, members.element_of(frame, value))
+            rest = SIZE if value is SIZE else sequence("list", None, members.element_of(frame, value))
             assign(frame, name.value, rest, None)
         else:
             assign(frame, name, unpacked_element(frame, value, i, count), None)
 
 
-def listed(value: d.Value) -> d.Value:
+def listed(value: Value) -> Value:
     """A ``ModuleList`` is unpacked as the list that it was made of."""
-    return value.elements if type(value) is d.Module and type(value.elements) is d.Sequence else value
+    return value.elements if type(value) is Module and type(value.elements) is Sequence else value
 
 
-def unpacked_element(frame: Frame, value: d.Value, position: int, count: int) -> d.Value:
+def unpacked_element(frame: Frame, value: Value, position: int, count: int) -> Value:
     parts = []
-    for part in d.alternatives(value):
-        if part is d.NONE:
+    for part in alternatives(value):
+        if part is NONE:
             continue
         part = listed(part)
-        if type(part) is d.Sequence and part.elements is not None and position < len(part.elements):
+        if type(part) is Sequence and part.elements is not None and position < len(part.elements):
             parts.append(part.elements[position])
         else:
             parts.append(members.element_of(frame, part))
-    return d.joins(parts)
+    return join_all(parts)
 
 
 def learn_rank(frame: Frame, source: ir.Expr, rank: int) -> None:
@@ -70,82 +92,82 @@ def learn_rank(frame: Frame, source: ir.Expr, rank: int) -> None:
     if type(attribute) is not ir.Attribute or type(attribute.value) is not ir.Name:
         return
     known = frame.env.get(attribute.value.name)
-    if type(known) is d.Tensor and known.rank is None:
-        frame.env[attribute.value.name] = known.but(dims=d.of_rank(rank))
+    if type(known) is Tensor and known.rank is None:
+        frame.env[attribute.value.name] = known.but(dims=of_rank(rank))
 
 
-def assign_attribute(frame: Frame, target: ir.Attribute, value: d.Value) -> None:
+def assign_attribute(frame: Frame, target: ir.Attribute, value: Value) -> None:
     holder = frame.evaluate(target.value)
     base = target.value
     if type(base) is ir.Name and base.name == "self":
         frame.bind(f"self.{target.name}", value)
-        frame.writes[target.name] = d.join_maybe(frame.writes.get(target.name), value) or value
-    elif type(holder) is d.Record and type(base) is ir.Name:
+        frame.writes[target.name] = join_maybe(frame.writes.get(target.name), value) or value
+    elif type(holder) is Struct and type(base) is ir.Name:
         fields = dict(holder.fields)
         fields[target.name] = value
-        frame.env[base.name] = d.record(holder.ir, tuple(fields.items()))
-    elif type(base) is ir.Name and type(holder) is d.Module and type(holder.elements) is d.Mapping:
+        frame.env[base.name] = struct(holder.ir, tuple(fields.items()))
+    elif type(base) is ir.Name and type(holder) is Module and type(holder.elements) is Mapping:
         items = dict(holder.elements.items)
         items[target.name] = value
-        frame.env[base.name] = d.module(holder.name, d.mapping(tuple(items.items()), holder.elements.rest))
+        frame.env[base.name] = module_value(holder.name, mapping(tuple(items.items()), holder.elements.rest))
 
 
-def assign_subscript(frame: Frame, target: ir.Subscript, value: d.Value) -> None:
+def assign_subscript(frame: Frame, target: ir.Subscript, value: Value) -> None:
     holder = frame.evaluate(target.value)
-    known = d.tensor_of(holder) if type(holder) is not d.Role else None
+    known = tensor_of(holder) if type(holder) is not KnownObject else None
     if known is not None:
         store_in_tensor(frame, target, known, value)
-    elif type(holder) is d.Mapping:
+    elif type(holder) is Mapping:
         key = frame.evaluate(target.index)
         store(frame, target.value, mapping_with(holder, key, value))
-    elif type(holder) is d.Sequence:
+    elif type(holder) is Sequence:
         key = frame.evaluate(target.index)
-        number = d.tensor_of(key)
-        if number is not None and number.live and d.surely_tensor(key):
+        number = tensor_of(key)
+        if number is not None and number.live and surely_tensor(key):
             frame.emit(Effect.TENSOR_AS_NUMBER, target.at, key, "list index", target.index)
-        store(frame, target.value, d.sequence(holder.kind, None, d.join_maybe(appended(holder), value)))
+        store(frame, target.value, sequence(holder.kind, None, join_maybe(appended(holder), value)))
     else:
         key = frame.evaluate(target.index)
         check_assigned(frame, holder, key, value, target)
         subscripts.masks_unknown(frame, holder, key, target.index, target, Effect.BOOLEAN_ASSIGN)
-        element = d.tensor_of(value)
-        if holder is d.NUMPY and element is not None and element.live and d.surely_tensor(value):
+        element = tensor_of(value)
+        if holder is NUMPY and element is not None and element.live and surely_tensor(value):
             frame.emit(Effect.VALUES_TO_LIST, target.at, value, "numpy element", target)
 
 
-def store_in_tensor(frame: Frame, target: ir.Subscript, known: d.Tensor, value: d.Value) -> None:
+def store_in_tensor(frame: Frame, target: ir.Subscript, known: Tensor, value: Value) -> None:
     form = ""
-    if type(value) is d.Host and value.type in ("int", "float", "bool"):
+    if type(value) is Host and value.type in ("int", "float", "bool"):
         form = "scalar-value"
         index = target.index
         if type(index) is not ir.Display and known.dims is not None:
             key = frame.evaluate(index)
-            if type(key) is d.Tensor and key.dims == known.dims and None not in known.dims:
+            if type(key) is Tensor and key.dims == known.dims and None not in known.dims:
                 form = "scalar-value-same-shape"
     subscripts.index_tensor(frame, known, target.index, target, store=True, form=form)
     frame.pending()
     # What is only likely to be a tensor, a loader's batch, takes what it is given where it lies: it is a dict.
-    surely_host = known.device == d.HOST and known.certainty == 2
-    if surely_host and type(value) is d.Tensor and value.device == d.XLA and value.certainty == 2:
+    surely_host = known.device == HOST and known.certainty == 2
+    if surely_host and type(value) is Tensor and value.device == XLA and value.certainty == 2:
         frame.emit(Effect.COPY_TO_HOST, target.at, value, "element of a host tensor", target)
 
 
-def mapping_with(holder: d.Mapping, key: d.Value, value: d.Value) -> d.Value:
-    if type(key) is d.Host and key.known:
+def mapping_with(holder: Mapping, key: Value, value: Value) -> Value:
+    if type(key) is Host and key.known:
         items = dict(holder.items)
         items[key.constant] = value
-        return d.mapping(tuple(items.items()), holder.rest)
-    return d.mapping(holder.items, d.join_maybe(holder.rest, value))
+        return mapping(tuple(items.items()), holder.rest)
+    return mapping(holder.items, join_maybe(holder.rest, value))
 
 
-def store(frame: Frame, holder: ir.Expr, value: d.Value) -> None:
+def store(frame: Frame, holder: ir.Expr, value: Value) -> None:
     """Keep a container's new value under the name that holds it."""
     if type(holder) is ir.Name:
         frame.env[holder.name] = value
     elif type(holder) is ir.Attribute and type(holder.value) is ir.Name and holder.value.name == "self":
         frame.env[f"self.{holder.name}"] = value
-        frame.writes[holder.name] = d.join_maybe(frame.writes.get(holder.name), value) or value
+        frame.writes[holder.name] = join_maybe(frame.writes.get(holder.name), value) or value
 
 
-def appended(value: d.Sequence) -> d.Value | None:
+def appended(value: Sequence) -> Value | None:
     return None if value.elements == () else value.element

@@ -2,7 +2,33 @@
 
 from __future__ import annotations
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.lattice import join_all, union
+from xlalint.facts.domain.refinement import as_operand, without_none
+from xlalint.facts.domain.values import (
+    BOOL,
+    FALSE,
+    NONE,
+    NUMPY,
+    TRUE,
+    UNKNOWN,
+    Class,
+    Function,
+    Host,
+    Instance,
+    KnownObject,
+    Mapping,
+    Module,
+    Sequence,
+    Struct,
+    Tensor,
+    Value,
+    alternatives,
+    constant,
+    is_guess,
+    surely_tensor,
+    tensor_of,
+    truth_value,
+)
 from xlalint.facts.events import Effect
 from xlalint.facts.guards.narrowing import narrow
 from xlalint.facts.guards.optional_arguments import found_given
@@ -23,34 +49,34 @@ MOST_GUARDS = 100
 def test(frame: Frame, node: ir.Expr, effect: Effect, subject: str, form: str = "", at: int = 0) -> bool | None:
     """Evaluate a test; True or False where its outcome is known."""
     if type(node) is ir.Boolean:
-        return d.truth(boolean(frame, node, effect, subject))
+        return truth_value(boolean(frame, node, effect, subject))
     if type(node) is ir.Unary and node.operator == "not":
         outcome = test(frame, node.operand, effect, subject)
         return None if outcome is None else not outcome
     value = frame.evaluate(node)
     if read_as_truth(value):
         frame.emit(effect, getattr(node, "at", at), value, subject, tested_operand(node), form=form)
-    return d.truth(value)
+    return truth_value(value)
 
 
-def read_as_truth(value: d.Value) -> bool:
-    known = d.tensor_of(value)
+def read_as_truth(value: Value) -> bool:
+    known = tensor_of(value)
     if known is None or not known.live or not may_have_truth(known):
         return False
-    return d.surely_tensor(value) or is_bool_or_none(value)
+    return surely_tensor(value) or is_bool_or_none(value)
 
 
-def may_have_truth(tensor: d.Tensor) -> bool:
+def may_have_truth(tensor: Tensor) -> bool:
     """A tensor of several elements has no truth, Python raises: what is only taken for a tensor, such as an entry of
     a batch, and may as well be a name or a list, is one of these where it is tested as it is."""
     return tensor.certainty == 2 or tensor.dtype is not None or tensor.dims is not None
 
 
-def is_bool_or_none(value: d.Value) -> bool:
+def is_bool_or_none(value: Value) -> bool:
     """``done = False`` before the loop, and ``done = (ids == eos).all()`` in it."""
     return all(
-        part is d.NONE or part is d.FALSE or part is d.TRUE or (type(part) is d.Tensor and part.dtype == "bool")
-        for part in d.alternatives(value)
+        part is NONE or part is FALSE or part is TRUE or (type(part) is Tensor and part.dtype == "bool")
+        for part in alternatives(value)
     )
 
 
@@ -77,22 +103,22 @@ def stand_where_given(frame: Frame, test: ir.Expr, outcome: bool) -> None:
         frame.region = frame.inside("given", span_of(test), str(position)).key
 
 
-def evaluate_boolean(frame: Frame, node: ir.Boolean) -> d.Value:
+def evaluate_boolean(frame: Frame, node: ir.Boolean) -> Value:
     return boolean(frame, node, None, "")
 
 
-def boolean(frame: Frame, node: ir.Boolean, effect: Effect | None, subject: str) -> d.Value:
+def boolean(frame: Frame, node: ir.Boolean, effect: Effect | None, subject: str) -> Value:
     """``and`` / ``or``. ``effect`` is what the last operand is read for, None where it is only a value."""
     is_and = node.operator == "and"
     before = frame.env
     frame.environment = dict(before)
     guards, region = frame.guards, frame.region
     last = len(node.values) - 1
-    values: list[d.Value] = []
+    values: list[Value] = []
     decided: bool | None = None
     for i, operand in enumerate(node.values):
         value = operand_value(frame, operand, effect if i == last else Effect.BOOLEAN_OPERATOR, subject, node)
-        outcome = d.truth(value)
+        outcome = truth_value(value)
         if outcome is not None and outcome != is_and:
             values.append(value)
             decided = outcome
@@ -110,13 +136,13 @@ def boolean(frame: Frame, node: ir.Boolean, effect: Effect | None, subject: str)
     return boolean_result(values, is_and, decided)
 
 
-def operand_value(frame: Frame, operand: ir.Expr, effect: Effect | None, subject: str, node: ir.Boolean) -> d.Value:
+def operand_value(frame: Frame, operand: ir.Expr, effect: Effect | None, subject: str, node: ir.Boolean) -> Value:
     """``subject`` is empty where the whole is only a value, and no test."""
     if type(operand) is ir.Boolean:
         return boolean(frame, operand, effect, subject)
     if subject and type(operand) is ir.Unary and operand.operator == "not":
-        outcome = d.truth(operand_value(frame, operand.operand, effect, subject, node))
-        return d.BOOL if outcome is None else d.constant(not outcome)
+        outcome = truth_value(operand_value(frame, operand.operand, effect, subject, node))
+        return BOOL if outcome is None else constant(not outcome)
     value = frame.evaluate(operand)
     if effect is not None and read_as_truth(value):
         boolean_operand = effect is Effect.BOOLEAN_OPERATOR
@@ -131,41 +157,41 @@ def operand_value(frame: Frame, operand: ir.Expr, effect: Effect | None, subject
     return value
 
 
-def operand_form(operand: ir.Expr, value: d.Value, subject: str, node: ir.Boolean) -> str:
+def operand_form(operand: ir.Expr, value: Value, subject: str, node: ir.Boolean) -> str:
     if len(node.values) == 2 and operand is node.values[0] and is_bool(value):
         return "two-bool-tensors"
     return "in-test" if subject else ""
 
 
-def is_bool(value: d.Value) -> bool:
-    known = d.tensor_of(value)
+def is_bool(value: Value) -> bool:
+    known = tensor_of(value)
     return known is not None and known.dtype == "bool"
 
 
-def boolean_result(values: list[d.Value], is_and: bool, decided: bool | None) -> d.Value:
+def boolean_result(values: list[Value], is_and: bool, decided: bool | None) -> Value:
     if not values:
-        return d.TRUE if is_and else d.FALSE
+        return TRUE if is_and else FALSE
     if is_and:
         if decided is False:
-            return d.FALSE if len(values) == 1 else values[-1]
-        return d.joins(values)
+            return FALSE if len(values) == 1 else values[-1]
+        return join_all(values)
     if decided is True and len(values) == 1:
         return values[0]
     # ``x or default``: what is taken from the left is not None.
-    kept = [d.without_none(v) if i < len(values) - 1 else v for i, v in enumerate(values) if v is not d.NONE]
-    return d.joins(kept or values)
+    kept = [without_none(v) if i < len(values) - 1 else v for i, v in enumerate(values) if v is not NONE]
+    return join_all(kept or values)
 
 
-def evaluate_compare(frame: Frame, node: ir.Compare) -> d.Value:
+def evaluate_compare(frame: Frame, node: ir.Compare) -> Value:
     left = frame.evaluate(node.left)
-    result: d.Value = d.BOOL
+    result: Value = BOOL
     chained = len(node.operators) > 1
     for operator, operand in zip(node.operators, node.rights, strict=False):
         right = frame.evaluate(operand)
         settled = None if chained else settled_on_xla(node.left, left, operator, right)
         if settled is None and not chained:
             settled = settled_by_kind(node.left, operator, operand)
-        result = compare(frame, node, operator, left, right) if settled is None else d.constant(settled)
+        result = compare(frame, node, operator, left, right) if settled is None else constant(settled)
         if chained and read_as_truth(result):
             frame.emit(Effect.BOOLEAN_OPERATOR, node.at, result, "chained comparison", node.left)
         left = right
@@ -176,19 +202,19 @@ NEVER_EQUAL = frozenset({"str", "dtype", "device", "size", "object"})
 """Types of values that no tensor is compared with element by element."""
 
 
-def settled_on_xla(node: ir.Expr, left: d.Value, operator: str, right: d.Value) -> bool | None:
+def settled_on_xla(node: ir.Expr, left: Value, operator: str, right: Value) -> bool | None:
     """``device.type == "cuda"`` of a device that is not known to be another than XLA."""
-    if type(node) is not ir.Attribute or node.name != "type" or (type(left) is d.Host and left.known):
+    if type(node) is not ir.Attribute or node.name != "type" or (type(left) is Host and left.known):
         return None
     holder = node.value
     name = holder.name if type(holder) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
     if "device" not in name or operator not in ("eq", "ne", "in", "not-in"):
         return None
-    parts = right.elements if type(right) is d.Sequence else (right,)
+    parts = right.elements if type(right) is Sequence else (right,)
     table = guards().compares
     outcomes = {
-        table.get(f"device.type={part.constant}") if type(part) is d.Host and part.known else None
-        for part in parts or (d.UNKNOWN,)
+        table.get(f"device.type={part.constant}") if type(part) is Host and part.known else None
+        for part in parts or (UNKNOWN,)
     }
     if None in outcomes:
         return None
@@ -213,75 +239,75 @@ def settled_by_kind(node: ir.Expr, operator: str, right: ir.Expr) -> bool | None
     return (True in outcomes) == (operator in ("eq", "in"))
 
 
-def compare(frame: Frame, node: ir.Compare, operator: str, a: d.Value, b: d.Value) -> d.Value:
+def compare(frame: Frame, node: ir.Compare, operator: str, a: Value, b: Value) -> Value:
     if operator in ("is", "is-not"):
         return identity(operator, a, b)
     if operator in ("in", "not-in"):
         return membership(frame, node, operator, a, b)
-    a, b = d.as_operand(a), d.as_operand(b)
-    ta, tb = d.tensor_of(a), d.tensor_of(b)
+    a, b = as_operand(a), as_operand(b)
+    ta, tb = tensor_of(a), tensor_of(b)
     if ta is not None or tb is not None:
         other = b if ta is not None else a
-        if other is d.NONE or type(other) is d.Sequence or (type(other) is d.Host and other.type in NEVER_EQUAL):
-            return d.BOOL
-        if ta is not None and tb is None and d.NONE in d.alternatives(other) and other is not b:
-            return d.BOOL
+        if other is NONE or type(other) is Sequence or (type(other) is Host and other.type in NEVER_EQUAL):
+            return BOOL
+        if ta is not None and tb is None and NONE in alternatives(other) and other is not b:
+            return BOOL
         frame.pending()
         result = combined(ta, tb, "bool")
-        sure = d.surely_tensor(a) if ta is not None and tb is None else d.surely_tensor(a) or d.surely_tensor(b)
+        sure = surely_tensor(a) if ta is not None and tb is None else surely_tensor(a) or surely_tensor(b)
         if ta is None and tb is not None:
-            sure = d.surely_tensor(b)
-        return result if sure else d.union((result, d.BOOL))
-    if a is d.NUMPY or b is d.NUMPY:
-        return d.NUMPY
-    if type(a) is d.Host and type(b) is d.Host:
+            sure = surely_tensor(b)
+        return result if sure else union((result, BOOL))
+    if a is NUMPY or b is NUMPY:
+        return NUMPY
+    if type(a) is Host and type(b) is Host:
         return compared_versions(operator, a, b) or compared_hosts(operator, a, b)
-    if type(a) is d.Sequence and type(b) is d.Sequence:
+    if type(a) is Sequence and type(b) is Sequence:
         return compared_sequences(frame, node, operator, a, b)
-    return d.UNKNOWN if d.UNKNOWN in (a, b) else d.BOOL
+    return UNKNOWN if UNKNOWN in (a, b) else BOOL
 
 
-def identity(operator: str, a: d.Value, b: d.Value) -> d.Value:
-    if b in (d.TRUE, d.FALSE) and type(a) is d.Host and a.known and a.type in ("bool", "none"):
-        return d.constant((a is b) == (operator == "is"))
-    if b is not d.NONE:
-        return d.BOOL
+def identity(operator: str, a: Value, b: Value) -> Value:
+    if b in (TRUE, FALSE) and type(a) is Host and a.known and a.type in ("bool", "none"):
+        return constant((a is b) == (operator == "is"))
+    if b is not NONE:
+        return BOOL
     is_none: bool | None = None
-    if a is d.NONE:
+    if a is NONE:
         is_none = True
-    elif d.is_guess(a):
+    elif is_guess(a):
         is_none = None
-    elif type(a) is d.Tensor:
+    elif type(a) is Tensor:
         is_none = None if a.optional else False
-    elif type(a) in (d.Sequence, d.Mapping, d.Module, d.Instance, d.Function, d.Record, d.Role, d.Class):
+    elif type(a) in (Sequence, Mapping, Module, Instance, Function, Struct, KnownObject, Class):
         is_none = False
-    elif type(a) is d.Host:
+    elif type(a) is Host:
         is_none = False if a.known or a.type not in ("?", "object") else None
-    return d.BOOL if is_none is None else d.constant(is_none if operator == "is" else not is_none)
+    return BOOL if is_none is None else constant(is_none if operator == "is" else not is_none)
 
 
-def membership(frame: Frame, node: ir.Compare, operator: str, a: d.Value, b: d.Value) -> d.Value:
-    if type(a) is d.Host and a.type == "str" and type(b) is not d.Mapping:
+def membership(frame: Frame, node: ir.Compare, operator: str, a: Value, b: Value) -> Value:
+    if type(a) is Host and a.type == "str" and type(b) is not Mapping:
         found = among(a, b)
-        return d.BOOL if found is None else d.constant(found == (operator == "in"))
-    within = d.tensor_of(b)
-    if type(b) is d.Tensor:
+        return BOOL if found is None else constant(found == (operator == "in"))
+    within = tensor_of(b)
+    if type(b) is Tensor:
         if b.live:
             frame.emit(Effect.COMPARED_ON_HOST, node.at, b, "in tensor", node.rights[0])
-    elif within is None and type(b) is d.Sequence:
+    elif within is None and type(b) is Sequence:
         if names_first(node) or b.kind == "set":
             # A set looks for the same object by its hash.
-            return d.BOOL
-        sought, held = d.tensor_of(a), d.tensor_of(b.element)
-        if type(b.element) is d.Host and b.element.type == "str":
-            return d.BOOL
-        if sought is not None and sought.live and d.surely_tensor(a) and b.elements != ():
+            return BOOL
+        sought, held = tensor_of(a), tensor_of(b.element)
+        if type(b.element) is Host and b.element.type == "str":
+            return BOOL
+        if sought is not None and sought.live and surely_tensor(a) and b.elements != ():
             frame.emit(Effect.COMPARED_ON_HOST, node.at, a, "in list", node.left)
-        elif held is not None and held.live and type(a) in (d.Tensor, d.Host) and d.surely_tensor(b.element):
+        elif held is not None and held.live and type(a) in (Tensor, Host) and surely_tensor(b.element):
             frame.emit(Effect.COMPARED_ON_HOST, node.at, b.element, "in list", node.rights[0])
-    if type(b) is d.Mapping and type(a) is d.Host and a.known and b.rest is None and b.items:
-        return d.constant((b.get(a.constant) is not None) == (operator == "in"))
-    return d.BOOL
+    if type(b) is Mapping and type(a) is Host and a.known and b.rest is None and b.items:
+        return constant((b.get(a.constant) is not None) == (operator == "in"))
+    return BOOL
 
 
 def names_first(node: ir.Compare) -> bool:
@@ -293,55 +319,55 @@ def names_first(node: ir.Compare) -> bool:
     return type(sought) is ir.Name and type(first) is ir.Name and sought.name == first.name
 
 
-def among(a: d.Host, b: d.Value) -> bool | None:
+def among(a: Host, b: Value) -> bool | None:
     """Whether a word is one of several, where all of them are known."""
-    if type(b) is not d.Sequence or b.elements is None or not a.known:
+    if type(b) is not Sequence or b.elements is None or not a.known:
         return None
-    words = [part.constant for part in b.elements if type(part) is d.Host and part.known]
+    words = [part.constant for part in b.elements if type(part) is Host and part.known]
     return a.constant in words if len(words) == len(b.elements) else None
 
 
-def compared_hosts(operator: str, a: d.Host, b: d.Host) -> d.Value:
+def compared_hosts(operator: str, a: Host, b: Host) -> Value:
     if a.type == "dtype" and b.type == "dtype" and "float16" in (a.constant, b.constant):
         # XLA computes in bfloat16: what guards float16 against overflow does not run there.
         guard = guards().compares.get("dtype=torch.float16")
         if guard is not None:
-            return d.constant(guard == (operator == "eq"))
+            return constant(guard == (operator == "eq"))
     if not (a.known and b.known):
-        return d.BOOL
+        return BOOL
     if a.type == "dtype" or b.type == "dtype":
         if a.type != b.type or operator not in ("eq", "ne"):
-            return d.BOOL
+            return BOOL
         if a.constant != b.constant:
-            return d.constant(operator == "ne")
-        return d.constant(operator == "eq") if a.constant == "bool" else d.BOOL
+            return constant(operator == "ne")
+        return constant(operator == "eq") if a.constant == "bool" else BOOL
     if "device" in (a.type, b.type):
         apart = a.type == b.type and a.constant != b.constant and operator in ("eq", "ne")
-        return d.constant(operator == "ne") if apart else d.BOOL
+        return constant(operator == "ne") if apart else BOOL
     x, y = a.constant, b.constant
     try:
         outcomes = {"eq": x == y, "ne": x != y}
         if operator not in outcomes:
             outcomes = {"lt": x < y, "le": x <= y, "gt": x > y, "ge": x >= y}
     except TypeError:
-        return d.BOOL
-    return d.constant(bool(outcomes[operator]))
+        return BOOL
+    return constant(bool(outcomes[operator]))
 
 
-def compared_sequences(frame: Frame, node: ir.Compare, operator: str, a: d.Sequence, b: d.Sequence) -> d.Value:
-    known = d.tensor_of(a.element)
+def compared_sequences(frame: Frame, node: ir.Compare, operator: str, a: Sequence, b: Sequence) -> Value:
+    known = tensor_of(a.element)
     same_length = bool(a.elements and b.elements and len(a.elements) == len(b.elements))
-    if operator in ("eq", "ne") and same_length and known is not None and known.live and d.surely_tensor(a.element):
+    if operator in ("eq", "ne") and same_length and known is not None and known.live and surely_tensor(a.element):
         frame.emit(Effect.COMPARED_ON_HOST, node.at, a.element, "lists", node.left)
     left, right = constants_of(a), constants_of(b)
     if left is None or right is None or a.kind != b.kind or operator not in COMPARISONS:
-        return d.BOOL
-    return d.constant(COMPARISONS[operator](left, right))
+        return BOOL
+    return constant(COMPARISONS[operator](left, right))
 
 
-def constants_of(value: d.Sequence) -> tuple[int, ...] | None:
+def constants_of(value: Sequence) -> tuple[int, ...] | None:
     """The elements, where all of them are known numbers."""
     elements = value.elements
-    if elements is None or not all(type(part) is d.Host and part.known and part.type == "int" for part in elements):
+    if elements is None or not all(type(part) is Host and part.known and part.type == "int" for part in elements):
         return None
     return tuple(part.constant for part in elements)  # type: ignore[attr-defined]

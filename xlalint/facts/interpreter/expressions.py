@@ -7,8 +7,30 @@ from typing import Any
 
 from xlalint.facts.detectors.text_reads import read_by_text
 from xlalint.facts.detectors.timers import check_elapsed
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.lattice import join, join_all, join_maybe, sequence, union
 from xlalint.facts.domain.row_lengths import row_length
+from xlalint.facts.domain.values import (
+    ANY_HOST,
+    BOOL,
+    NONE,
+    OBJECT,
+    STR,
+    UNKNOWN,
+    Bound,
+    Host,
+    KnownObject,
+    Mapping,
+    Sequence,
+    Tensor,
+    Value,
+    alternatives,
+    constant,
+    host,
+    mapping,
+    surely_tensor,
+    tensor_of,
+    truth_value,
+)
 from xlalint.facts.events import Effect
 from xlalint.facts.guards.device_branches import in_place_of
 from xlalint.facts.guards.narrowing import like_default
@@ -22,29 +44,29 @@ from xlalint.program import ir
 from xlalint.program.traversal import none_tested
 
 
-def evaluate_constant(frame: Frame, node: ir.Constant) -> d.Value:
+def evaluate_constant(frame: Frame, node: ir.Constant) -> Value:
     if frame.stands_for_device and node.value == "cpu":
-        return d.STR
-    return d.constant(node.value)
+        return STR
+    return constant(node.value)
 
 
 FLAGS = guards().flags
 
 
-def evaluate_attribute(frame: Frame, node: ir.Attribute) -> d.Value:
+def evaluate_attribute(frame: Frame, node: ir.Attribute) -> Value:
     name = node.name
     value = attribute_value(frame, node, name)
     flag = FLAGS.get(name)
-    if flag is not None and (value in (d.UNKNOWN, d.NONE, d.ANY_HOST) or type(value) is d.Bound or is_host_bool(value)):
-        return d.constant(flag)
+    if flag is not None and (value in (UNKNOWN, NONE, ANY_HOST) or type(value) is Bound or is_host_bool(value)):
+        return constant(flag)
     return value
 
 
-def is_host_bool(value: d.Value) -> bool:
-    return type(value) is d.Host and value.type == "bool"
+def is_host_bool(value: Value) -> bool:
+    return type(value) is Host and value.type == "bool"
 
 
-def attribute_value(frame: Frame, node: ir.Attribute, name: str) -> d.Value:
+def attribute_value(frame: Frame, node: ir.Attribute, name: str) -> Value:
     base = node.value
     if type(base) is ir.Name and base.name == "self":
         known = frame.env.get(f"self.{name}")
@@ -53,14 +75,14 @@ def attribute_value(frame: Frame, node: ir.Attribute, name: str) -> d.Value:
     return members.attribute(frame, frame.evaluate(base), name, node)
 
 
-def evaluate_display(frame: Frame, node: ir.Display) -> d.Value:
+def evaluate_display(frame: Frame, node: ir.Display) -> Value:
     kind = node.kind
-    elements: list[d.Value] = []
+    elements: list[Value] = []
     exact = kind != "set"
     for element in node.elements:
         if type(element) is ir.Starred:
             value = frame.evaluate(element.value)
-            if type(value) is d.Sequence and value.elements is not None:
+            if type(value) is Sequence and value.elements is not None:
                 elements.extend(value.elements)
             else:
                 exact = False
@@ -68,59 +90,59 @@ def evaluate_display(frame: Frame, node: ir.Display) -> d.Value:
         else:
             elements.append(frame.evaluate(element))
     if exact:
-        return d.sequence(kind, elements)
-    return d.sequence(kind, None, d.joins(elements))
+        return sequence(kind, elements)
+    return sequence(kind, None, join_all(elements))
 
 
-def evaluate_dict(frame: Frame, node: ir.DictDisplay) -> d.Value:
-    items: list[tuple[Any, d.Value]] = []
-    rest: d.Value | None = None
+def evaluate_dict(frame: Frame, node: ir.DictDisplay) -> Value:
+    items: list[tuple[Any, Value]] = []
+    rest: Value | None = None
     for key, element in zip(node.keys, node.values, strict=False):
         value = frame.evaluate(element)
         if key is None:
-            if type(value) is d.Mapping:
+            if type(value) is Mapping:
                 items.extend(value.items)
-                rest = d.join_maybe(rest, value.rest)
+                rest = join_maybe(rest, value.rest)
             else:
-                rest = d.UNKNOWN
+                rest = UNKNOWN
             continue
         name = frame.evaluate(key)
-        if type(name) is d.Host and name.known:
+        if type(name) is Host and name.known:
             items.append((name.constant, value))
         else:
-            rest = d.join_maybe(rest, value)
-    return d.mapping(tuple(dict(items).items()), rest)
+            rest = join_maybe(rest, value)
+    return mapping(tuple(dict(items).items()), rest)
 
 
-def evaluate_binary(frame: Frame, node: ir.Binary) -> d.Value:
+def evaluate_binary(frame: Frame, node: ir.Binary) -> Value:
     left = frame.evaluate(node.left)
     right = frame.evaluate(node.right)
-    if node.operator == "sub" and right is d.ANY_HOST:
+    if node.operator == "sub" and right is ANY_HOST:
         check_elapsed(frame, node)
     return rounded(frame, node, operators.binary(frame, node.operator, left, right, node))
 
 
-def evaluate_unary(frame: Frame, node: ir.Unary) -> d.Value:
+def evaluate_unary(frame: Frame, node: ir.Unary) -> Value:
     value = frame.evaluate(node.operand)
     if node.operator == "not":
-        known = d.tensor_of(value)
-        if known is not None and known.live and d.surely_tensor(value):
+        known = tensor_of(value)
+        if known is not None and known.live and surely_tensor(value):
             frame.emit(Effect.BOOLEAN_OPERATOR, span_of(node.operand), value, "not", node.operand, form="negated")
-        truth = d.truth(value)
-        return d.BOOL if truth is None else d.constant(not truth)
-    if type(value) is d.Tensor:
+        truth = truth_value(value)
+        return BOOL if truth is None else constant(not truth)
+    if type(value) is Tensor:
         frame.pending()
         return value.but(optional=False)
-    return d.union([negated(part) for part in d.alternatives(value)]) if node.operator == "neg" else value
+    return union([negated(part) for part in alternatives(value)]) if node.operator == "neg" else value
 
 
-def negated(value: d.Value) -> d.Value:
-    if type(value) is d.Host and value.type in ("int", "float") and value.known:
-        return d.constant(-value.constant)
+def negated(value: Value) -> Value:
+    if type(value) is Host and value.type in ("int", "float") and value.known:
+        return constant(-value.constant)
     return value
 
 
-def evaluate_conditional(frame: Frame, node: ir.Conditional) -> d.Value:
+def evaluate_conditional(frame: Frame, node: ir.Conditional) -> Value:
     outcome = conditions.test(frame, node.test, Effect.BRANCH, "conditional expression", form="conditional")
     before = frame.env
     if outcome is not None:
@@ -146,65 +168,65 @@ def evaluate_conditional(frame: Frame, node: ir.Conditional) -> d.Value:
     return or_default(frame, node, yes, no)
 
 
-def or_default(frame: Frame, node: ir.Conditional, yes: d.Value, no: d.Value) -> d.Value:
+def or_default(frame: Frame, node: ir.Conditional, yes: Value, no: Value) -> Value:
     """``x if y is None else y``: what is given is taken for what stands in for it."""
     asked = none_tested(node.test)
     if asked is not None:
         absent, given, own = (yes, no, node.orelse) if asked[1] else (no, yes, node.body)
         is_own = type(own) is ir.Name and own.name == asked[0]
-        if is_own and given is d.UNKNOWN:
+        if is_own and given is UNKNOWN:
             given = like_default(frame, absent)
-            return given if given is d.UNKNOWN else d.join(absent, given)
-    return d.join(yes, no)
+            return given if given is UNKNOWN else join(absent, given)
+    return join(yes, no)
 
 
-def evaluate_fstring(frame: Frame, node: ir.FString) -> d.Value:
+def evaluate_fstring(frame: Frame, node: ir.FString) -> Value:
     for field in node.fields:
         evaluate_formatted(frame, field)
-    return d.STR
+    return STR
 
 
-def evaluate_formatted(frame: Frame, node: ir.Formatted) -> d.Value:
+def evaluate_formatted(frame: Frame, node: ir.Formatted) -> Value:
     value = frame.evaluate(node.value)
-    known = d.tensor_of(value)
-    if known is not None and known.live and d.surely_tensor(value):
+    known = tensor_of(value)
+    if known is not None and known.live and surely_tensor(value):
         scalar = node.has_spec
         effect = Effect.SCALAR_READ if scalar else Effect.PRINTED
         frame.emit(effect, node.at, value, "format" if scalar else "f-string", node.value)
     else:
         read_by_text(frame, value, node.at, "f-string", node.value)
-    return d.STR
+    return STR
 
 
-def evaluate_subscript(frame: Frame, node: ir.Subscript) -> d.Value:
+def evaluate_subscript(frame: Frame, node: ir.Subscript) -> Value:
     value = frame.evaluate(node.value)
     return subscripts.subscript(frame, value, node.index, node)
 
 
-def evaluate_slice(frame: Frame, node: ir.Slice) -> d.Value:
+def evaluate_slice(frame: Frame, node: ir.Slice) -> Value:
     for bound in (node.lower, node.upper, node.step):
         if bound is not None:
             frame.evaluate(bound)
-    return d.OBJECT
+    return OBJECT
 
 
-def evaluate_lambda(frame: Frame, node: ir.Lambda) -> d.Value:
+def evaluate_lambda(frame: Frame, node: ir.Lambda) -> Value:
     return members.close_over(frame, node.function)
 
 
-def evaluate_comprehension(frame: Frame, node: ir.Comprehension) -> d.Value:
+def evaluate_comprehension(frame: Frame, node: ir.Comprehension) -> Value:
     before = frame.env
     frame.environment = dict(before)
-    exact: tuple[d.Value, ...] | None = None
+    exact: tuple[Value, ...] | None = None
     first = node.generators[0]
     outer = frame.evaluate(first.iterable)
-    over = "loader" if type(outer) is d.Role and outer.role == "loader" else ""
+    over = "loader" if type(outer) is KnownObject and outer.role == "loader" else ""
     with frame.inside("loop", node.at, over, span_of(first.iterable)):
         for generator in node.generators:
             iterable = outer if generator is first else frame.evaluate(generator.iterable)
             element = members.element_of(frame, iterable)
-            if type(iterable) is d.Host and iterable.type == "range":
-                element = d.host("int", varies=frame.loop_key())
+            if type(iterable) is Host and iterable.type == "range":
+                element = host("int", varies=frame.loop_key())
             assign_target(frame, generator.target, element)
             for condition in generator.conditions:
                 conditions.test(frame, condition, Effect.FILTER, "comprehension condition")
@@ -212,21 +234,21 @@ def evaluate_comprehension(frame: Frame, node: ir.Comprehension) -> d.Value:
         if node.kind == "dict":
             assert node.key is not None
             frame.evaluate(node.key)
-            result: d.Value = d.mapping((), frame.evaluate(node.element))
+            result: Value = mapping((), frame.evaluate(node.element))
         else:
             element = row_length(frame.evaluate(node.element), node.element, frame.evaluate)
             exact = unrolled(frame, node, outer, element) if node.kind != "set" else None
             kind = "set" if node.kind == "set" else "list"
-            result = d.sequence(kind, exact) if exact is not None else d.sequence(kind, None, element)
+            result = sequence(kind, exact) if exact is not None else sequence(kind, None, element)
     frame.environment = before
     return result
 
 
-def unrolled(frame: Frame, node: ir.Comprehension, iterable: d.Value, element: d.Value) -> tuple[d.Value, ...] | None:
+def unrolled(frame: Frame, node: ir.Comprehension, iterable: Value, element: Value) -> tuple[Value, ...] | None:
     """The elements one by one, where the iterable is short and known and nothing is filtered."""
-    if len(node.generators) != 1 or node.generators[0].conditions or element is d.UNKNOWN:
+    if len(node.generators) != 1 or node.generators[0].conditions or element is UNKNOWN:
         return None
-    if type(iterable) is not d.Sequence or not iterable.elements or len(iterable.elements) > 4:
+    if type(iterable) is not Sequence or not iterable.elements or len(iterable.elements) > 4:
         return None
     values = []
     for part in iterable.elements:
@@ -235,34 +257,34 @@ def unrolled(frame: Frame, node: ir.Comprehension, iterable: d.Value, element: d
     return tuple(values)
 
 
-def assign_target(frame: Frame, target: ir.Expr, value: d.Value) -> None:
+def assign_target(frame: Frame, target: ir.Expr, value: Value) -> None:
     frame.engine.assign(frame, target, value, None)
 
 
-def evaluate_starred(frame: Frame, node: ir.Starred) -> d.Value:
+def evaluate_starred(frame: Frame, node: ir.Starred) -> Value:
     return frame.evaluate(node.value)
 
 
-def evaluate_yield(frame: Frame, node: ir.Yield) -> d.Value:
+def evaluate_yield(frame: Frame, node: ir.Yield) -> Value:
     if node.value is not None:
         value = frame.evaluate(node.value)
         if node.from_:
             value = members.element_of(frame, value)
-        frame.yielded = d.join_maybe(frame.yielded, value)
-    return d.UNKNOWN
+        frame.yielded = join_maybe(frame.yielded, value)
+    return UNKNOWN
 
 
-def evaluate_await(frame: Frame, node: ir.Await) -> d.Value:
+def evaluate_await(frame: Frame, node: ir.Await) -> Value:
     return frame.evaluate(node.value)
 
 
-def evaluate_walrus(frame: Frame, node: ir.Walrus) -> d.Value:
+def evaluate_walrus(frame: Frame, node: ir.Walrus) -> Value:
     value = frame.evaluate(node.value)
     frame.bind(node.target, value)
     return value
 
 
-EXPRESSIONS: dict[type, Callable[[Frame, Any], d.Value]] = {
+EXPRESSIONS: dict[type, Callable[[Frame, Any], Value]] = {
     ir.Constant: evaluate_constant,
     ir.Name: lookup,
     ir.Attribute: evaluate_attribute,

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.known_names import SETTINGS
+from xlalint.facts.domain.values import (
+    ANY_HOST,
+    NONE,
+    Class,
+    Value,
+    function_value,
+    instance,
+    known_object,
+    struct,
+    tensor_of,
+)
 from xlalint.facts.libraries.frameworks.training import make_loader
 from xlalint.facts.operations import members
 from xlalint.facts.state.frame import Frame
@@ -13,13 +23,11 @@ from xlalint.program import ir
 MAX_FIELDS = 16
 
 
-def construct(
-    frame: Frame, callee: d.Class, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call
-) -> d.Value:
+def construct(frame: Frame, callee: Class, arguments: list[Value], keywords: dict[str, Value], node: ir.Call) -> Value:
     cls = callee.ir
     engine = frame.engine
     if cls.name.endswith(SETTINGS):
-        return d.ANY_HOST
+        return ANY_HOST
     bases = list(engine.program.external_bases(cls))
     if is_data_class(frame, cls):
         return data_record(frame, cls, arguments, keywords)
@@ -28,16 +36,16 @@ def construct(
         return framework
     init = engine.program.method(cls, "__init__")
     if has_plain_bases(bases) and init is not None and not members.is_module_class(frame, cls):
-        answer = engine.call(frame, d.function(init, d.instance(cls)), arguments, keywords, node.at)
+        answer = engine.call(frame, function_value(init, instance(cls)), arguments, keywords, node.at)
         if 0 < len(answer.writes) <= MAX_FIELDS and (changes_itself(cls) or holds_tensors(answer.writes)):
-            return d.record(cls, tuple(sorted(answer.writes.items())))
+            return struct(cls, tuple(sorted(answer.writes.items())))
     elif init is not None and members.is_module_class(frame, cls):
         for base in bases:
             if base.endswith(("Sequential", "ModuleList")) and arguments:
-                return d.instance(cls)
+                return instance(cls)
         if engine.keeps_fields:
-            answer = engine.call(frame, d.function(init, d.instance(cls)), arguments, keywords, node.at)
-            return d.record(cls, tuple(sorted(answer.writes.items())))
+            answer = engine.call(frame, function_value(init, instance(cls)), arguments, keywords, node.at)
+            return struct(cls, tuple(sorted(answer.writes.items())))
     return engine.instance_of(cls)
 
 
@@ -46,8 +54,8 @@ def changes_itself(cls: ir.ClassIR) -> bool:
     return any(method not in ("__init__", "reset") for methods in cls.assigned_in.values() for method in methods)
 
 
-def holds_tensors(fields: dict[str, d.Value]) -> bool:
-    return any(d.tensor_of(value) is not None for value in fields.values())
+def holds_tensors(fields: dict[str, Value]) -> bool:
+    return any(tensor_of(value) is not None for value in fields.values())
 
 
 def has_plain_bases(bases: list[str]) -> bool:
@@ -71,32 +79,32 @@ def is_dataclass(decorator: ir.Expr) -> bool:
     return type(decorator) in (ir.Name, ir.Attribute) and decorator.name in ("dataclass", "define", "frozen")  # type: ignore[union-attr]
 
 
-def data_record(frame: Frame, cls: ir.ClassIR, arguments: list[d.Value], keywords: dict[str, d.Value]) -> d.Value:
+def data_record(frame: Frame, cls: ir.ClassIR, arguments: list[Value], keywords: dict[str, Value]) -> Value:
     names: dict[str, None] = {}
     for base in reversed(frame.engine.program.mro(cls)):
         if isinstance(base, ir.ClassIR):
             names.update(dict.fromkeys(base.attributes))
-    fields: dict[str, d.Value] = dict(zip(names, arguments, strict=False))
+    fields: dict[str, Value] = dict(zip(names, arguments, strict=False))
     fields.update((k, v) for k, v in keywords.items() if k != "**")
     if "**" in keywords:
-        return d.instance(cls)
-    missing = {name: frame.engine.class_value(frame, cls, name) or d.NONE for name in names if name not in fields}
-    ordered = [(name, fields.get(name, missing.get(name, d.NONE))) for name in names]
-    return d.record(cls, tuple(ordered))
+        return instance(cls)
+    missing = {name: frame.engine.class_value(frame, cls, name) or NONE for name in names if name not in fields}
+    ordered = [(name, fields.get(name, missing.get(name, NONE))) for name in names]
+    return struct(cls, tuple(ordered))
 
 
 def framework_role(
     frame: Frame,
     cls: ir.ClassIR,
     bases: list[str],
-    arguments: list[d.Value],
-    keywords: dict[str, d.Value],
+    arguments: list[Value],
+    keywords: dict[str, Value],
     node: ir.Call,
-) -> d.Value | None:
+) -> Value | None:
     """A class that descends from a framework's loader or optimizer."""
     for base in bases:
         if frameworks().get("loader", base) is not None:
             return make_loader(frame, base, arguments, keywords, node)
         if base.startswith("torch.optim."):
-            return d.role("scheduler" if "lr_scheduler" in base else "optimizer")
+            return known_object("scheduler" if "lr_scheduler" in base else "optimizer")
     return None

@@ -6,7 +6,19 @@ import functools
 from collections.abc import Callable
 
 from xlalint.facts.detectors.varying_structure import check_trips
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.lattice import sequence
+from xlalint.facts.domain.values import (
+    ANY_HOST,
+    UNKNOWN,
+    Host,
+    KnownObject,
+    Module,
+    Sequence,
+    Tensor,
+    Value,
+    alternatives,
+    host,
+)
 from xlalint.facts.events import Effect
 from xlalint.facts.guards.loop_counters import forget_first_values, remember_starts
 from xlalint.facts.interpreter import conditions
@@ -16,7 +28,7 @@ from xlalint.facts.state.environment import Environment, join_environments
 from xlalint.facts.state.frame import Frame, span_of
 from xlalint.program import ir
 from xlalint.program.def_use import hands_on, steps_each
-from xlalint.program.traversal import walk
+from xlalint.program.traversal import called_name, walk
 
 ROUNDS = 3
 COUNTING = frozenset({"range", "enumerate", "count", "trange", "prange", "islice"})
@@ -32,11 +44,11 @@ def execute_for(frame: Frame, node: ir.For) -> None:
     if over == "loader":
         frame.sign("loader", node.at)
     with frame.inside("loop", node.at, over, span_of(node.iterable)):
-        detail = next((p.detail for p in d.alternatives(iterable) if type(p) is d.Role and p.role == "loader"), None)
+        detail = next((p.detail for p in alternatives(iterable) if type(p) is KnownObject and p.role == "loader"), None)
         if detail is not None:
             frame.sign(f"{detail}-loader", node.at)
         element = members.element_of(frame, iterable)
-        counted = mark_counter(frame, node, d.ANY_HOST if may_be_key(element) and goes_by_key(node) else element)
+        counted = mark_counter(frame, node, ANY_HOST if may_be_key(element) and goes_by_key(node) else element)
 
         def begin() -> bool:
             frame.statement = node.at
@@ -52,60 +64,58 @@ def execute_for(frame: Frame, node: ir.For) -> None:
         frame.engine.execute(frame, node.orelse)
 
 
-def holds_modules(iterable: d.Value) -> bool:
+def holds_modules(iterable: Value) -> bool:
     """A model's parts, or several models beside what they work on: one turn is a part of a step."""
-    if type(iterable) is d.Sequence:
+    if type(iterable) is Sequence:
         held = iterable.element
-        parts = held.elements if type(held) is d.Sequence and held.elements is not None else (held,)
-        return any(type(part) is d.Module for value in parts for part in d.alternatives(value))
-    return type(iterable) is d.Module
+        parts = held.elements if type(held) is Sequence and held.elements is not None else (held,)
+        return any(type(part) is Module for value in parts for part in alternatives(value))
+    return type(iterable) is Module
 
 
-def row_names(iterable: d.Value, target: ir.Expr) -> frozenset[str]:
+def row_names(iterable: Value, target: ir.Expr) -> frozenset[str]:
     """The target of a loop over the rows of a tensor, or over a list of tensors."""
-    held = iterable.element if type(iterable) is d.Sequence else iterable
-    if type(held) is not d.Tensor or type(target) is not ir.Name:
+    held = iterable.element if type(iterable) is Sequence else iterable
+    if type(held) is not Tensor or type(target) is not ir.Name:
         return frozenset()
     return frozenset({target.name})
 
 
-def what_is_iterated(iterable: d.Value, node: ir.Expr) -> str:
+def what_is_iterated(iterable: Value, node: ir.Expr) -> str:
     counted = counts_tensor(iterable, node)
-    inner = (
-        node.arguments[0] if type(node) is ir.Call and name_of_call(node) == "enumerate" and node.arguments else node
-    )
+    inner = node.arguments[0] if type(node) is ir.Call and called_name(node) == "enumerate" and node.arguments else node
     if type(inner) is ir.Display and tells_no_device(iterable):
         return "settings"
-    if type(inner) is ir.Call and name_of_call(inner) in ("range", "trange", "count"):
+    if type(inner) is ir.Call and called_name(inner) in ("range", "trange", "count"):
         return "counter"
-    for part in d.alternatives(iterable):
-        if type(part) is d.Role and part.role == "loader":
+    for part in alternatives(iterable):
+        if type(part) is KnownObject and part.role == "loader":
             return "loader"
-        if type(part) is d.Host and part.type == "range":
+        if type(part) is Host and part.type == "range":
             return "counter"
-        if type(part) is d.Role and part.role == "parameters":
+        if type(part) is KnownObject and part.role == "parameters":
             return "parameters"
     return "tensor" if counted or is_row(iterable) else ""
 
 
-def is_row(value: d.Value) -> bool:
+def is_row(value: Value) -> bool:
     """A tensor whose elements are numbers, such as timesteps."""
-    return type(value) is d.Tensor and value.rank in (None, 1)
+    return type(value) is Tensor and value.rank in (None, 1)
 
 
-def counts_tensor(iterable: d.Value, node: ir.Expr) -> bool:
+def counts_tensor(iterable: Value, node: ir.Expr) -> bool:
     """``enumerate(timesteps)``: one after the other."""
-    if type(node) is not ir.Call or name_of_call(node) != "enumerate" or type(iterable) is not d.Sequence:
+    if type(node) is not ir.Call or called_name(node) != "enumerate" or type(iterable) is not Sequence:
         return False
     element = iterable.element
-    if type(element) is not d.Sequence or element.elements is None:
+    if type(element) is not Sequence or element.elements is None:
         return False
     last = element.elements[-1]
-    return type(last) is d.Tensor and last.rank in (None, 0)
+    return type(last) is Tensor and last.rank in (None, 0)
 
 
-def may_be_key(element: d.Value) -> bool:
-    return element is d.UNKNOWN or (type(element) is d.Tensor and element.certainty < 2) or type(element) is d.Role
+def may_be_key(element: Value) -> bool:
+    return element is UNKNOWN or (type(element) is Tensor and element.certainty < 2) or type(element) is KnownObject
 
 
 @functools.lru_cache(maxsize=8192)
@@ -123,24 +133,19 @@ def goes_by_key(node: ir.For) -> bool:
     )
 
 
-def mark_counter(frame: Frame, node: ir.For, element: d.Value) -> d.Value:
+def mark_counter(frame: Frame, node: ir.For, element: Value) -> Value:
     """A loop's own number changes with each iteration."""
     call = node.iterable
-    while type(call) is ir.Call and name_of_call(call) not in COUNTING and call.arguments:
+    while type(call) is ir.Call and called_name(call) not in COUNTING and call.arguments:
         call = call.arguments[0]
-    if type(call) is not ir.Call or name_of_call(call) not in COUNTING:
+    if type(call) is not ir.Call or called_name(call) not in COUNTING:
         return element
     key = frame.loop_key()
-    if type(element) is d.Host and element.type == "int":
-        return d.host("int", varies=key)
-    if type(element) is d.Sequence and element.elements and type(element.elements[0]) is d.Host:
-        return d.sequence(element.kind, (d.host("int", varies=key), *element.elements[1:]))
+    if type(element) is Host and element.type == "int":
+        return host("int", varies=key)
+    if type(element) is Sequence and element.elements and type(element.elements[0]) is Host:
+        return sequence(element.kind, (host("int", varies=key), *element.elements[1:]))
     return element
-
-
-def name_of_call(call: ir.Call) -> str:
-    function = call.function
-    return function.name if type(function) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
 
 
 def execute_while(frame: Frame, node: ir.While) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.values import Value, class_object, constant, function_value, namespace
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
 from xlalint.program.link import External, GlobalName, Symbol
 
 
-def lookup(frame: Frame, node: ir.Name) -> d.Value:
+def lookup(frame: Frame, node: ir.Name) -> Value:
     environment = frame.environment
     assert environment is not None
     value = environment.get(node.name)
@@ -18,11 +18,11 @@ def lookup(frame: Frame, node: ir.Name) -> d.Value:
     return value if value is not None else global_value(frame, node.name)
 
 
-def global_value(frame: Frame, name: str) -> d.Value:
+def global_value(frame: Frame, name: str) -> Value:
     symbol = imported_here(frame, name) or frame.engine.program.resolve(frame.path, name)
     if isinstance(symbol, GlobalName):
         return frame.engine.global_value(frame, symbol)
-    value = frame.definitions[name] = d.namespace(f"builtins.{name}") if symbol is None else symbol_value(frame, symbol)
+    value = frame.definitions[name] = namespace(f"builtins.{name}") if symbol is None else symbol_value(frame, symbol)
     return value
 
 
@@ -35,20 +35,20 @@ def imported_here(frame: Frame, name: str) -> Symbol | None:
     return None if dotted is None else frame.engine.program.dotted(dotted, frame.path)
 
 
-def symbol_value(frame: Frame, symbol: Symbol) -> d.Value:
+def symbol_value(frame: Frame, symbol: Symbol) -> Value:
     if isinstance(symbol, ir.FunctionIR):
         return decorated(frame, symbol)
     if isinstance(symbol, ir.ClassIR):
-        return d.cls(symbol)
+        return class_object(symbol)
     if isinstance(symbol, ir.ModuleIR):
-        return d.namespace(symbol.name, symbol.path)
+        return namespace(symbol.name, symbol.path)
     if isinstance(symbol, External):
         known = guards().attributes
         guard = known.get(symbol.name, known.get(symbol.name.rpartition(".")[2]))
-        return d.namespace(symbol.name) if guard is None else d.constant(guard)
+        return namespace(symbol.name) if guard is None else constant(guard)
     assert isinstance(symbol, GlobalName)
     return frame.engine.global_value(frame, symbol)
 
 
-def decorated(frame: Frame, function: ir.FunctionIR) -> d.Value:
-    return d.function(function)
+def decorated(frame: Frame, function: ir.FunctionIR) -> Value:
+    return function_value(function)

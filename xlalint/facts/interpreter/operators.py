@@ -4,68 +4,83 @@ from __future__ import annotations
 
 from xlalint.facts.detectors.text_reads import read_by_text
 from xlalint.facts.detectors.uploads import check_mixed
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.lattice import sequence, union
+from xlalint.facts.domain.refinement import as_operand
 from xlalint.facts.domain.row_lengths import after, width_among
+from xlalint.facts.domain.values import (
+    ANY_HOST,
+    INT,
+    STR,
+    UNKNOWN,
+    Host,
+    Sequence,
+    Tensor,
+    Union,
+    Value,
+    host,
+    surely_tensor,
+    tensor_of,
+)
 from xlalint.facts.events import Effect
 from xlalint.facts.operations.arithmetic import combined, hosts, matmul, sequences
 from xlalint.facts.state.frame import Frame, span_of
 from xlalint.program import ir
 
 
-def binary(frame: Frame, operator: str, left: d.Value, right: d.Value, node: ir.Expr) -> d.Value:
-    left, right = d.as_operand(left), d.as_operand(right)
-    a, b = d.tensor_of(left), d.tensor_of(right)
+def binary(frame: Frame, operator: str, left: Value, right: Value, node: ir.Expr) -> Value:
+    left, right = as_operand(left), as_operand(right)
+    a, b = tensor_of(left), tensor_of(right)
     if a is not None or b is not None:
         result = with_tensor(frame, operator, left, right, a, b, node)
         # A number that may be a tensor gives a number that may be one.
-        return result if sure(left, a, right) and sure(right, b, left) else d.union((result, d.INT))
-    if type(left) is d.Host and type(right) is d.Host:
+        return result if sure(left, a, right) and sure(right, b, left) else union((result, INT))
+    if type(left) is Host and type(right) is Host:
         return hosts(operator, left, right)
-    if type(left) is d.Host and left.type == "str" and operator == "mod":
+    if type(left) is Host and left.type == "str" and operator == "mod":
         return filled_in(frame, right, node)
-    if type(left) is d.Sequence or type(right) is d.Sequence:
+    if type(left) is Sequence or type(right) is Sequence:
         return sequences(operator, left, right)
-    if type(left) is d.Host and operator in ("add", "sub") and (width := width_among((left,))) is not None:
-        return d.host(left.type, varies=after(operator, width, right), paid=left.paid)
-    if d.ANY_HOST in (left, right):
-        return d.UNKNOWN if d.UNKNOWN in (left, right) else d.ANY_HOST
-    return d.STR if type(left) is d.Host and left.type == "str" else d.UNKNOWN
+    if type(left) is Host and operator in ("add", "sub") and (width := width_among((left,))) is not None:
+        return host(left.type, varies=after(operator, width, right), paid=left.paid)
+    if ANY_HOST in (left, right):
+        return UNKNOWN if UNKNOWN in (left, right) else ANY_HOST
+    return STR if type(left) is Host and left.type == "str" else UNKNOWN
 
 
-def filled_in(frame: Frame, values: d.Value, node: ir.Expr) -> d.Value:
+def filled_in(frame: Frame, values: Value, node: ir.Expr) -> Value:
     """``"%s %.3f" % (a, b)``: one event, whatever many tensors it reads."""
     read_by_text(frame, values, span_of(node), "%", getattr(node, "right", None))
-    return d.STR
+    return STR
 
 
-def sure(value: d.Value, known: d.Tensor | None, other: d.Value) -> bool:
+def sure(value: Value, known: Tensor | None, other: Value) -> bool:
     """Whether an operand that may be a tensor is one, or stands beside one."""
-    return known is None or type(value) is not d.Union or type(other) is d.Tensor or d.surely_tensor(value)
+    return known is None or type(value) is not Union or type(other) is Tensor or surely_tensor(value)
 
 
 def with_tensor(
     frame: Frame,
     operator: str,
-    left: d.Value,
-    right: d.Value,
-    a: d.Tensor | None,
-    b: d.Tensor | None,
+    left: Value,
+    right: Value,
+    a: Tensor | None,
+    b: Tensor | None,
     node: ir.Expr,
-) -> d.Value:
+) -> Value:
     at = span_of(node)
-    if type(left) is d.Host and left.type == "str":
-        if operator == "mod" and b is not None and b.live and d.surely_tensor(right):
+    if type(left) is Host and left.type == "str":
+        if operator == "mod" and b is not None and b.live and surely_tensor(right):
             frame.emit(Effect.PRINTED, at, right, "%", getattr(node, "right", None))
-        return d.STR
-    if type(left) is d.Sequence or type(right) is d.Sequence:
-        items = left if type(left) is d.Sequence else right
-        assert type(items) is d.Sequence
+        return STR
+    if type(left) is Sequence or type(right) is Sequence:
+        items = left if type(left) is Sequence else right
+        assert type(items) is Sequence
         known = a or b
-        if operator == "mul" and known is not None and known.live and type(left if a else right) is d.Tensor:
+        if operator == "mul" and known is not None and known.live and type(left if a else right) is Tensor:
             frame.emit(Effect.TENSOR_AS_NUMBER, at, known, "repeat count", node)
-        return d.sequence(items.kind, None, items.element)
+        return sequence(items.kind, None, items.element)
     other = right if a is not None else left
-    if operator == "pow" and type(other) is d.Host and other.varies is not None:
+    if operator == "pow" and type(other) is Host and other.varies is not None:
         frame.emit(Effect.BAKED_NUMBER, at, other, "exponent", node, varies=other.varies)
     frame.pending()
     check_mixed(frame, a, b, node)

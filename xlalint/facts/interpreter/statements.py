@@ -7,7 +7,21 @@ from typing import Any
 
 from xlalint.facts.detectors import loop_carried
 from xlalint.facts.detectors.varying_structure import check_coin
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.lattice import join_maybe, sequence
+from xlalint.facts.domain.refinement import without_gradient
+from xlalint.facts.domain.values import (
+    HOST,
+    NONE,
+    OBJECT,
+    UNKNOWN,
+    Host,
+    Sequence,
+    Tensor,
+    Value,
+    class_object,
+    host,
+    tensor_of,
+)
 from xlalint.facts.events import Effect
 from xlalint.facts.failures import OVERRUN, Overrun
 from xlalint.facts.guards.always_raises import surely_raises
@@ -83,8 +97,8 @@ def execute_annotated(frame: Frame, node: ir.Annotated) -> None:
     if node.value is None:
         return
     value = frame.evaluate(node.value)
-    if value is d.UNKNOWN:
-        value = frame.engine.annotated(node.annotation, frame.path) or d.UNKNOWN
+    if value is UNKNOWN:
+        value = frame.engine.annotated(node.annotation, frame.path) or UNKNOWN
     assign(frame, node.target, value, node.value)
 
 
@@ -96,22 +110,22 @@ def execute_augmented(frame: Frame, node: ir.Augmented) -> None:
     current = frame.evaluate(target)
     value = accumulated(frame, node)
     result = operators.binary(frame, node.operator, current, value, target)
-    if type(current) is d.Tensor and type(result) is d.Tensor and current.device == d.HOST:
+    if type(current) is Tensor and type(result) is Tensor and current.device == HOST:
         # In place, a tensor stays where it is; what is added to it lay there too, or it would have raised.
-        result = result.but(device=d.HOST)
+        result = result.but(device=HOST)
     anew = rounding.rounded_in_place(frame, node, result)
     if anew is not None:
         result = anew
-    elif type(result) is d.Host and result.type in ("int", "float") and frame.region[0] != "body":
+    elif type(result) is Host and result.type in ("int", "float") and frame.region[0] != "body":
         varies = frame.loop_key()
         if varies is not None:
-            result = d.host(result.type, varies=varies, paid=result.paid)
-    if type(current) is d.Sequence and node.operator == "add":
-        result = d.sequence(current.kind, None, d.join_maybe(appended(current), members.element_of(frame, value)))
+            result = host(result.type, varies=varies, paid=result.paid)
+    if type(current) is Sequence and node.operator == "add":
+        result = sequence(current.kind, None, join_maybe(appended(current), members.element_of(frame, value)))
     assign(frame, target, result, None)
 
 
-def accumulated(frame: Frame, node: ir.Augmented) -> d.Value:
+def accumulated(frame: Frame, node: ir.Augmented) -> Value:
     """The added value; a read that is the whole of it can stay on the device, and says so."""
     value = frame.evaluate(node.value)
     if node.operator == "add":
@@ -122,7 +136,7 @@ def accumulated(frame: Frame, node: ir.Augmented) -> d.Value:
 def augment_subscript(frame: Frame, node: ir.Augmented, target: ir.Subscript) -> None:
     holder = frame.evaluate(target.value)
     value = frame.evaluate(node.value)
-    known = d.tensor_of(holder)
+    known = tensor_of(holder)
     if known is not None:
         subscripts.index_tensor(frame, known, target.index, target, store=True)
         frame.pending()
@@ -133,8 +147,8 @@ def augment_subscript(frame: Frame, node: ir.Augmented, target: ir.Subscript) ->
 
 
 def execute_return(frame: Frame, node: ir.Return) -> None:
-    value = frame.evaluate(node.value) if node.value is not None else d.NONE
-    frame.result = d.join_maybe(frame.result, value)
+    value = frame.evaluate(node.value) if node.value is not None else NONE
+    frame.result = join_maybe(frame.result, value)
     frame.final = join_environments(frame.final, frame.environment)
     frame.environment = None
 
@@ -245,7 +259,7 @@ def execute_with(frame: Frame, node: ir.With) -> None:
     frame.no_grad = before
     if pace == "evaluation" and frame.environment is not None:
         made = {name: value for name, value in frame.env.items() if outside.get(name) is not value}
-        frame.env.update((name, d.without_gradient(value)) for name, value in made.items())
+        frame.env.update((name, without_gradient(value)) for name, value in made.items())
     if context and frame.environment is not None:
         frame.boundary(node.at)
 
@@ -259,7 +273,7 @@ def execute_try(frame: Frame, node: ir.Try) -> None:
     for name, block in node.handlers:
         frame.environment = join_environments(dict(before), after) if after is not None else dict(before)
         if name:
-            frame.env[name] = d.OBJECT
+            frame.env[name] = OBJECT
         with frame.inside("rare", node.at):
             execute(frame, block)
         after = join_environments(after, frame.environment)
@@ -282,7 +296,7 @@ def execute_match(frame: Frame, node: ir.Match) -> None:
     for names, guard, block in node.cases:
         frame.environment = dict(before)
         for name in names:
-            frame.env[name] = d.UNKNOWN
+            frame.env[name] = UNKNOWN
         if guard is not None:
             conditions.test(frame, guard, Effect.BRANCH, "match")
         frame.undecided += 1
@@ -307,7 +321,7 @@ def execute_define(frame: Frame, node: ir.Define) -> None:
 
 
 def execute_class(frame: Frame, node: ir.DefineClass) -> None:
-    frame.bind(node.cls.name, d.cls(node.cls))
+    frame.bind(node.cls.name, class_object(node.cls))
 
 
 def execute_scope(frame: Frame, node: ir.Scope) -> None:

@@ -5,9 +5,38 @@ from __future__ import annotations
 from xlalint.facts.detectors import fallbacks
 from xlalint.facts.detectors.padding import tell_width
 from xlalint.facts.detectors.uploads import check_index
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.known_names import TEXT_KEYS
+from xlalint.facts.domain.lattice import MASKS, join_all, join_varies, sequence
 from xlalint.facts.domain.row_lengths import is_mark, width_among
+from xlalint.facts.domain.values import (
+    ANY_HOST,
+    DATA,
+    HOST,
+    INT,
+    NONE,
+    SIZE,
+    STR,
+    TENSOR_ROLES,
+    UNKNOWN,
+    XLA,
+    Bound,
+    Host,
+    Instance,
+    KnownObject,
+    LoopKey,
+    Mapping,
+    Module,
+    Sequence,
+    Struct,
+    Tensor,
+    Union,
+    Value,
+    host,
+    of_rank,
+    surely_tensor,
+    tensor,
+    tensor_of,
+)
 from xlalint.facts.events import Effect
 from xlalint.facts.libraries.torch import optimizer_state
 from xlalint.facts.operations import members
@@ -15,57 +44,55 @@ from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 
 
-def subscript(frame: Frame, value: d.Value, index: ir.Expr, node: ir.Subscript) -> d.Value:
+def subscript(frame: Frame, value: Value, index: ir.Expr, node: ir.Subscript) -> Value:
     kind = type(value)
-    if kind is d.Tensor:
+    if kind is Tensor:
         return index_tensor(frame, value, index, node)  # type: ignore[arg-type]
-    if kind is d.Sequence:
+    if kind is Sequence:
         return index_sequence(frame, value, index, node)  # type: ignore[arg-type]
-    if kind is d.Union:
-        parts = [p for p in value.alternatives if p is not d.NONE]  # type: ignore[attr-defined]
-        return d.joins([subscript(frame, part, index, node) for part in indexable(frame, parts, index)])
-    if kind is d.Mapping:
+    if kind is Union:
+        parts = [p for p in value.alternatives if p is not NONE]  # type: ignore[attr-defined]
+        return join_all([subscript(frame, part, index, node) for part in indexable(frame, parts, index)])
+    if kind is Mapping:
         return index_mapping(frame, value, index)  # type: ignore[arg-type]
-    if kind is d.Module:
+    if kind is Module:
         return index_module(frame, value, index, node)  # type: ignore[arg-type]
     key = frame.evaluate(index)
-    if kind is d.Host:
+    if kind is Host:
         return index_host(value, index)  # type: ignore[arg-type]
-    if kind is d.Record and type(key) is d.Host and key.known:
+    if kind is Struct and type(key) is Host and key.known:
         return index_record(frame, value, key, node)  # type: ignore[arg-type]
     if masks_unknown(frame, value, key, index, node, Effect.BOOLEAN_INDEX):
-        return d.tensor(certainty=1, varies=d.DATA)
-    if kind is d.Role and value.role == "batch" and type(key) is d.Host and key.constant in TEXT_KEYS:  # type: ignore[attr-defined]
-        return d.sequence("list", None, d.STR)
-    if kind is d.Role and (value.role in d.TENSOR_ROLES or value.role == "parameter-groups"):  # type: ignore[attr-defined]
-        return value.element or d.UNKNOWN  # type: ignore[attr-defined]
-    if kind is d.Role and value.role == optimizer_state.ROLE:  # type: ignore[attr-defined]
+        return tensor(certainty=1, varies=DATA)
+    if kind is KnownObject and value.role == "batch" and type(key) is Host and key.constant in TEXT_KEYS:  # type: ignore[attr-defined]
+        return sequence("list", None, STR)
+    if kind is KnownObject and (value.role in TENSOR_ROLES or value.role == "parameter-groups"):  # type: ignore[attr-defined]
+        return value.element or UNKNOWN  # type: ignore[attr-defined]
+    if kind is KnownObject and value.role == optimizer_state.ROLE:  # type: ignore[attr-defined]
         return optimizer_state.state_of_parameter(frame)
-    if kind is d.Instance:
+    if kind is Instance:
         return members.call_special_method(frame, value, "__getitem__", [key], {}, node)
-    return d.UNKNOWN
+    return UNKNOWN
 
 
-def indexable(frame: Frame, parts: list[d.Value], index: ir.Expr) -> list[d.Value]:
+def indexable(frame: Frame, parts: list[Value], index: ir.Expr) -> list[Value]:
     """What takes the index: a tensor of several picks from a tensor, and no list takes it."""
     kinds = {type(part) for part in parts}
-    if d.Tensor not in kinds or d.Sequence not in kinds or type(index) in (ir.Constant, ir.Slice, ir.Display):
+    if Tensor not in kinds or Sequence not in kinds or type(index) in (ir.Constant, ir.Slice, ir.Display):
         return parts
     frame.quiet += 1
-    key = d.tensor_of(frame.evaluate(index))
+    key = tensor_of(frame.evaluate(index))
     frame.quiet -= 1
-    return parts if key is None or key.rank == 0 else [part for part in parts if type(part) is not d.Sequence]
+    return parts if key is None or key.rank == 0 else [part for part in parts if type(part) is not Sequence]
 
 
-def masks_unknown(
-    frame: Frame, value: d.Value, key: d.Value, index: ir.Expr, node: ir.Subscript, effect: Effect
-) -> bool:
+def masks_unknown(frame: Frame, value: Value, key: Value, index: ir.Expr, node: ir.Subscript, effect: Effect) -> bool:
     """What is indexed by a mask on the device can be nothing but a tensor."""
-    known = d.tensor_of(key)
-    if known is None or known.dtype != "bool" or known.device != d.XLA or not d.surely_tensor(key):
+    known = tensor_of(key)
+    if known is None or known.dtype != "bool" or known.device != XLA or not surely_tensor(key):
         return False
-    structure = type(value) is d.Role and value.role in d.TENSOR_ROLES
-    if not structure and value is not d.UNKNOWN and type(value) is not d.Bound:
+    structure = type(value) is KnownObject and value.role in TENSOR_ROLES
+    if not structure and value is not UNKNOWN and type(value) is not Bound:
         return False
     if not is_free_to_mask(frame, effect):
         frame.emit(effect, node.at, known, "mask", index, certainty=1)
@@ -101,101 +128,101 @@ def spelled_as_mask(node: ir.Expr) -> bool:
     return name.endswith(("mask", "masks")) and "attention" not in name
 
 
-def index_record(frame: Frame, value: d.Record, key: d.Host, node: ir.Subscript) -> d.Value:
+def index_record(frame: Frame, value: Struct, key: Host, node: ir.Subscript) -> Value:
     if key.type == "str":
-        return value.get(key.constant) or d.UNKNOWN
-    fields = [field for _, field in value.fields if field is not d.NONE]
+        return value.get(key.constant) or UNKNOWN
+    fields = [field for _, field in value.fields if field is not NONE]
     position = key.constant
     if type(position) is not int or not 0 <= position < len(fields):
-        return d.UNKNOWN
+        return UNKNOWN
     before = fields[:position]
-    if any((type(f) is d.Tensor and f.optional) or f is d.UNKNOWN for f in before):
-        return d.UNKNOWN
+    if any((type(f) is Tensor and f.optional) or f is UNKNOWN for f in before):
+        return UNKNOWN
     return fields[position]
 
 
-def index_host(value: d.Host, index: ir.Expr) -> d.Value:
+def index_host(value: Host, index: ir.Expr) -> Value:
     if value.type == "size":
-        return d.SIZE if type(index) is ir.Slice else d.INT
+        return SIZE if type(index) is ir.Slice else INT
     if value.type in ("numpy", "str"):
-        return value if value.type == "numpy" else d.STR
-    return d.UNKNOWN if value.type in ("int", "float") else d.ANY_HOST
+        return value if value.type == "numpy" else STR
+    return UNKNOWN if value.type in ("int", "float") else ANY_HOST
 
 
-def index_mapping(frame: Frame, value: d.Mapping, index: ir.Expr) -> d.Value:
+def index_mapping(frame: Frame, value: Mapping, index: ir.Expr) -> Value:
     key = frame.evaluate(index)
-    if type(key) is d.Host and key.known:
+    if type(key) is Host and key.known:
         found = value.get(key.constant)
         if found is not None:
             return found
-        return value.rest if value.rest is not None else d.UNKNOWN
+        return value.rest if value.rest is not None else UNKNOWN
     everything = [item for _, item in value.items]
     if value.rest is not None:
         everything.append(value.rest)
-    return d.joins(everything)
+    return join_all(everything)
 
 
-def index_sequence(frame: Frame, value: d.Sequence, index: ir.Expr, node: ir.Subscript) -> d.Value:
+def index_sequence(frame: Frame, value: Sequence, index: ir.Expr, node: ir.Subscript) -> Value:
     if type(index) is ir.Slice:
         return slice_sequence(frame, value, index, node)
     key = frame.evaluate(index)
-    known = d.tensor_of(key)
+    known = tensor_of(key)
     several = known is not None and known.rank != 0
-    if several and masks_unknown(frame, d.UNKNOWN, key, index, node, Effect.BOOLEAN_INDEX):
+    if several and masks_unknown(frame, UNKNOWN, key, index, node, Effect.BOOLEAN_INDEX):
         # No list can be indexed by a mask: what was taken for one is a tensor.
-        return d.tensor(certainty=1, varies=d.DATA)
-    if known is not None and known.live and d.surely_tensor(key):
+        return tensor(certainty=1, varies=DATA)
+    if known is not None and known.live and surely_tensor(key):
         frame.emit(Effect.TENSOR_AS_NUMBER, node.at, key, "list index", index)
-    if value.elements is not None and type(key) is d.Host and type(key.constant) is int:
+    if value.elements is not None and type(key) is Host and type(key.constant) is int:
         try:
             return value.elements[key.constant]
         except IndexError:
-            return d.UNKNOWN
+            return UNKNOWN
     element = value.element
-    if value.elements is None and type(key) is d.Host and key.varies and type(element) is d.Host:
+    if value.elements is None and type(key) is Host and key.varies and type(element) is Host:
         # Of a list that is not written out, each step takes another number.
-        return d.host(element.type, varies=key.varies, paid=element.paid) if element.type in NUMBERS else element
+        return host(element.type, varies=key.varies, paid=element.paid) if element.type in NUMBERS else element
     return element
 
 
 NUMBERS = frozenset({"int", "float"})
 
 
-def slice_sequence(frame: Frame, value: d.Sequence, index: ir.Slice, node: ir.Subscript) -> d.Value:
+def slice_sequence(frame: Frame, value: Sequence, index: ir.Slice, node: ir.Subscript) -> Value:
     bounds: list[int | None] = []
     for bound in (index.lower, index.upper, index.step):
-        key: d.Value = d.NONE if bound is None else frame.evaluate(bound)
-        known = d.tensor_of(key)
-        if known is not None and known.live and d.surely_tensor(key):
+        key: Value = NONE if bound is None else frame.evaluate(bound)
+        known = tensor_of(key)
+        if known is not None and known.live and surely_tensor(key):
             frame.emit(Effect.TENSOR_AS_NUMBER, node.at, key, "slice bound", bound)
-        if key is d.NONE:
+        if key is NONE:
             bounds.append(None)
-        elif type(key) is d.Host and type(key.constant) is int:
+        elif type(key) is Host and type(key.constant) is int:
             bounds.append(key.constant)
         else:
-            return d.sequence(value.kind, None, value.element)
+            return sequence(value.kind, None, value.element)
     if value.elements is None or bounds[2] == 0:
-        return d.sequence(value.kind, None, value.element)
-    return d.sequence(value.kind, value.elements[slice(*bounds)])
+        return sequence(value.kind, None, value.element)
+    return sequence(value.kind, value.elements[slice(*bounds)])
 
 
-def index_module(frame: Frame, value: d.Module, index: ir.Expr, node: ir.Subscript) -> d.Value:
+def index_module(frame: Frame, value: Module, index: ir.Expr, node: ir.Subscript) -> Value:
     key = frame.evaluate(index)
     if type(index) is ir.Slice:
         return value
-    known = d.tensor_of(key)
-    if known is not None and known.live and d.surely_tensor(key) and value.name.endswith("List"):
+    known = tensor_of(key)
+    if known is not None and known.live and surely_tensor(key) and value.name.endswith("List"):
         frame.emit(Effect.TENSOR_AS_NUMBER, node.at, key, "module index", index)
     elements = value.elements
-    if type(elements) is d.Sequence:
+    if type(elements) is Sequence:
         known_elements = elements.elements or ()
-        place = key.constant if type(key) is d.Host else None
+        place = key.constant if type(key) is Host else None
         if type(place) is int and -len(known_elements) <= place < len(known_elements):
             return known_elements[place]
         return elements.element
-    if type(elements) is d.Mapping:
+    if type(elements) is Mapping:
         return index_mapping(frame, elements, index)
-    return elements or d.UNKNOWN
+    return elements or UNKNOWN
 
 
 # Tensors
@@ -212,12 +239,12 @@ class Indexed:
         self.advanced: int | None = None
         self.unclear = False
         self.masked = False
-        self.varies: d.LoopKey | None = None
+        self.varies: LoopKey | None = None
 
 
 def index_tensor(
-    frame: Frame, value: d.Tensor, index: ir.Expr, node: ir.Subscript, store: bool = False, form: str = ""
-) -> d.Tensor:
+    frame: Frame, value: Tensor, index: ir.Expr, node: ir.Subscript, store: bool = False, form: str = ""
+) -> Tensor:
     state = Indexed()
     items = index.elements if type(index) is ir.Display and index.kind == "tuple" else (index,)
     for item in items:
@@ -227,7 +254,7 @@ def index_tensor(
             constant_item(item, state)
         else:
             key = frame.evaluate(item)
-            parts = key.elements if type(key) is d.Sequence and key.kind == "tuple" and len(items) == 1 else None
+            parts = key.elements if type(key) is Sequence and key.kind == "tuple" and len(items) == 1 else None
             for part in parts if parts is not None else (key,):
                 index_item(frame, value, part, item, node, state, store, form)
     if not store:
@@ -235,7 +262,7 @@ def index_tensor(
     return indexed_result(value, items, state)
 
 
-def indexed_result(value: d.Tensor, items: tuple[ir.Expr, ...], state: Indexed) -> d.Tensor:
+def indexed_result(value: Tensor, items: tuple[ir.Expr, ...], state: Indexed) -> Tensor:
     dims: tuple[int | None, ...] | None = None
     if value.rank is not None and not state.unclear:
         rank = value.rank - state.dropped + state.inserted + (state.advanced or 0)
@@ -243,8 +270,8 @@ def indexed_result(value: d.Tensor, items: tuple[ir.Expr, ...], state: Indexed) 
         if simple and value.dims is not None and rank >= 0:
             dims = value.dims[len(value.dims) - rank :] if rank else ()
         elif rank >= 0:
-            dims = d.of_rank(rank)
-    varies = d.DATA if state.masked else d.join_varies(value.varies, state.varies)
+            dims = of_rank(rank)
+    varies = DATA if state.masked else join_varies(value.varies, state.varies)
     return value.but(dims=dims, varies=varies, optional=False)
 
 
@@ -255,20 +282,18 @@ def constant_item(item: ir.Constant, state: Indexed) -> None:
         state.dropped += 1
 
 
-def slice_bounds(
-    frame: Frame, value: d.Tensor, item: ir.Slice, node: ir.Subscript, state: Indexed, store: bool
-) -> None:
+def slice_bounds(frame: Frame, value: Tensor, item: ir.Slice, node: ir.Subscript, state: Indexed, store: bool) -> None:
     for bound in (item.lower, item.upper, item.step):
         if bound is None:
             continue
         key = frame.evaluate(bound)
-        known = d.tensor_of(key)
-        if known is not None and known.live and value.live and d.surely_tensor(key):
+        known = tensor_of(key)
+        if known is not None and known.live and value.live and surely_tensor(key):
             frame.emit(Effect.TENSOR_AS_NUMBER, node.at, key, "slice bound", bound)
-        elif type(key) is d.Host and is_mark(key.varies):
+        elif type(key) is Host and is_mark(key.varies):
             if not store and bound is item.upper and type(bound) is ir.Name and not is_padded(frame):
                 tell_width(frame, node.at, "slice", width_among((key,)), bound)
-        elif type(key) is d.Host and key.varies is not None and value.live:
+        elif type(key) is Host and key.varies is not None and value.live:
             frame.emit(Effect.BAKED_NUMBER, node.at, key, "slice", bound, varies=key.varies)
             state.varies = key.varies
 
@@ -280,23 +305,23 @@ def is_padded(frame: Frame) -> bool:
 
 def index_item(
     frame: Frame,
-    value: d.Tensor,
-    key: d.Value,
+    value: Tensor,
+    key: Value,
     item: ir.Expr,
     node: ir.Subscript,
     state: Indexed,
     store: bool,
     form: str,
 ) -> None:
-    known = d.tensor_of(key)
+    known = tensor_of(key)
     check_index(frame, value, key, item, node)
-    if known is not None and (type(key) is d.Tensor or d.surely_tensor(key)):
+    if known is not None and (type(key) is Tensor or surely_tensor(key)):
         index_by_tensor(frame, value, known, item, node, state, store, form)
-    elif type(key) is d.Host:
+    elif type(key) is Host:
         if key.type == "numpy" and (type(item) is ir.Compare or spelled_as_mask(item)):
             mask_from_host(frame, value, key, item, node, store)
         index_by_host(frame, value, key, item, node, state)
-    elif type(key) is d.Sequence:
+    elif type(key) is Sequence:
         if holds_truths(key):
             mask_from_host(frame, value, key, item, node, store)
         state.dropped += 1
@@ -305,28 +330,26 @@ def index_item(
         state.unclear = True
 
 
-def holds_truths(key: d.Sequence) -> bool:
+def holds_truths(key: Sequence) -> bool:
     """``[True, False]``, ``[kind == "linear" for kind in kinds]``."""
     elements = (key.element,) if key.elements is None else key.elements
-    return bool(elements) and all(type(each) is d.Host and each.type == "bool" for each in elements)
+    return bool(elements) and all(type(each) is Host and each.type == "bool" for each in elements)
 
 
-def mask_from_host(frame: Frame, value: d.Tensor, key: d.Value, item: ir.Expr, node: ir.Subscript, store: bool) -> None:
+def mask_from_host(frame: Frame, value: Tensor, key: Value, item: ir.Expr, node: ir.Subscript, store: bool) -> None:
     """Measured: a list of bools and a mask of numpy go to the device first, and are counted there as a mask of the
     device is; a host tensor of bools, and a list of integers, cost nothing."""
     effect = Effect.BOOLEAN_ASSIGN if store else Effect.BOOLEAN_INDEX
-    if value.live and value.device == d.XLA and not is_free_to_mask(frame, effect):
+    if value.live and value.device == XLA and not is_free_to_mask(frame, effect):
         frame.emit(effect, node.at, key, "mask", item, certainty=value.certainty, form="mask-from-host")
 
 
-def index_by_host(
-    frame: Frame, value: d.Tensor, key: d.Host, item: ir.Expr, node: ir.Subscript, state: Indexed
-) -> None:
+def index_by_host(frame: Frame, value: Tensor, key: Host, item: ir.Expr, node: ir.Subscript, state: Indexed) -> None:
     if key.type in ("int", "bool", "?"):
         state.dropped += 1
         if key.varies is not None and value.live and key.type == "int":
             frame.emit(Effect.BAKED_NUMBER, node.at, key, "index", item, form="scalar-index", varies=key.varies)
-    elif key is d.NONE:
+    elif key is NONE:
         state.inserted += 1
     elif key.type == "numpy":
         state.dropped += 1
@@ -337,17 +360,17 @@ def index_by_host(
 
 def index_by_tensor(
     frame: Frame,
-    value: d.Tensor,
-    key: d.Tensor,
+    value: Tensor,
+    key: Tensor,
     item: ir.Expr,
     node: ir.Subscript,
     state: Indexed,
     store: bool,
     form: str,
 ) -> None:
-    if key.dtype in d.MASKS or (key.dtype is None and spelled_as_mask(item)):
+    if key.dtype in MASKS or (key.dtype is None and spelled_as_mask(item)):
         # A mask on the host is counted there, without asking the device, and goes up as indices.
-        if key.live and value.device != d.HOST:
+        if key.live and value.device != HOST:
             effect = Effect.BOOLEAN_ASSIGN if store else Effect.BOOLEAN_INDEX
             if not is_free_to_mask(frame, effect):
                 frame.emit(effect, node.at, key, "mask", item, form=form)

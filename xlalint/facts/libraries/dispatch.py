@@ -11,8 +11,36 @@ from xlalint.facts.detectors.profiler import note_profiler
 from xlalint.facts.detectors.text_reads import printed
 from xlalint.facts.detectors.timers import note_wait
 from xlalint.facts.detectors.unsupported import check_restrictions
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.declared import parsed
+from xlalint.facts.domain.lattice import join_maybe
+from xlalint.facts.domain.values import (
+    ANY_HOST,
+    FALSE,
+    HOST,
+    INT,
+    NONE,
+    OBJECT,
+    TENSOR_ROLES,
+    TRUE,
+    UNKNOWN,
+    XLA,
+    XLA_DEVICE,
+    Class,
+    Function,
+    Host,
+    Instance,
+    KnownObject,
+    Mapping,
+    Module,
+    Sequence,
+    Struct,
+    Super,
+    Value,
+    host,
+    known_object,
+    module_value,
+    tensor,
+)
 from xlalint.facts.events import Effect
 from xlalint.facts.guards.device_branches import STAND_IN
 from xlalint.facts.libraries.frameworks import training
@@ -47,7 +75,7 @@ def note_external(frame: Frame, name: str, arguments: Arguments, keywords: Keywo
     check_call(frame, name, arguments, keywords, node)
 
 
-def call_library(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value | None:
+def call_library(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value | None:
     """None where the name is one of torch's ops, or not known here."""
     note_external(frame, name, arguments, keywords, node)
     head, _, rest = name.partition(".")
@@ -62,38 +90,38 @@ def call_library(frame: Frame, name: str, arguments: Arguments, keywords: Keywor
 
 def call_torch_library(
     frame: Frame, name: str, rest: str, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value | None:
+) -> Value | None:
     found = call_framework_row(frame, name, last, arguments, keywords, node)
     if found is not None:
         return found
     if last in ENTERED:
-        return d.role("context", None, last)
+        return known_object("context", None, last)
     if name.startswith(STAND_IN) and last in factories.LEGACY:
-        return factories.made_by_type(frame, last, d.XLA, arguments, keywords, node)
+        return factories.made_by_type(frame, last, XLA, arguments, keywords, node)
     if rest.startswith("nn.") and (last[:1].isupper() or last in modules.PARAMETRIZING):
         return modules.make_module(frame, name, arguments, keywords, node)
     if rest.startswith("optim."):
         if last[:1].isupper():
-            return d.role("scheduler" if "lr_scheduler" in rest else "optimizer", None, name)
-        return d.UNKNOWN
+            return known_object("scheduler" if "lr_scheduler" in rest else "optimizer", None, name)
+        return UNKNOWN
     if name == "torch.compile":
         note_compiled(frame, arguments, keywords, node)
     if rest == "compile" or rest.startswith("jit."):
-        return arguments[0] if arguments else d.UNKNOWN
+        return arguments[0] if arguments else UNKNOWN
     if last == "GradScaler":
-        return d.role("scaler", None, name if keywords.get("enabled", d.TRUE) is d.TRUE else None)
+        return known_object("scaler", None, name if keywords.get("enabled", TRUE) is TRUE else None)
     if last == "SummaryWriter":
-        return d.role("writer")
+        return known_object("writer")
     if rest.startswith("hub."):
-        return d.module("?") if rest == "hub.load" else d.UNKNOWN
+        return module_value("?") if rest == "hub.load" else UNKNOWN
     if rest.startswith("distributions.") and last[:1].isupper():
         return training.make_distribution(frame, last, arguments, keywords, node)
-    return None if name.startswith("torch.") else d.UNKNOWN
+    return None if name.startswith("torch.") else UNKNOWN
 
 
 def call_framework_row(
     frame: Frame, name: str, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value | None:
+) -> Value | None:
     table = frameworks()
     if name not in table.names_of_calls and not name.endswith(".xla_device"):
         return None
@@ -107,20 +135,20 @@ def call_framework_row(
         return training.gathered(gathered, arguments)
     if (table.get("logging", name) or "").startswith("prints"):
         printed(frame, name, arguments, node)
-        return d.NONE
+        return NONE
     if table.get("writer", name) is not None:
-        return training.write(frame, d.role("writer"), last, arguments, keywords, node)
+        return training.write(frame, known_object("writer"), last, arguments, keywords, node)
     if table.get("wraps", name) is not None:
-        return arguments[0] if arguments else next(iter(keywords.values()), d.UNKNOWN)
+        return arguments[0] if arguments else next(iter(keywords.values()), UNKNOWN)
     if table.get("boundary-loader", name) is not None:
         frame.sign("makes-device-loader", node.at)
-        return training.on_device(arguments[0] if arguments else d.UNKNOWN)
+        return training.on_device(arguments[0] if arguments else UNKNOWN)
     if table.get("loader", name) is not None:
         return training.make_loader(frame, name, arguments, keywords, node)
     if table.get("engine", name) is not None:
         return make_engine(frame, name, arguments, keywords, node)
     if table.get("device", name) is not None or name.endswith(".xla_device"):
-        return d.XLA_DEVICE
+        return XLA_DEVICE
     if table.get("iterates", name) is not None and arguments:
         return wrapped_iterable(arguments[0], last)
     if table.get("closure", name) is not None:
@@ -129,16 +157,16 @@ def call_framework_row(
     if launched is not None:
         return launch(frame, launched, arguments, keywords, node)
     if table.get("moves", name) is not None and arguments:
-        return training.moved(arguments[0], d.XLA)
+        return training.moved(arguments[0], XLA)
     collator = table.get("collator", name)
     if collator is not None:
         if collator.startswith("pads"):
             check_collator(frame, arguments, keywords, node, "padding=" in collator, 2)
-        return d.OBJECT
+        return OBJECT
     if table.get("tokenizer", name) is not None:
-        return d.role("tokenizer")
+        return known_object("tokenizer")
     if table.get("metric", name) == "on the host":
-        return d.role("host-metric")
+        return known_object("host-metric")
     return made_by_row(name)
 
 
@@ -148,155 +176,155 @@ def printers() -> frozenset[str]:
     return frozenset(name.rpartition(".")[0] for name in frameworks().names("logging"))
 
 
-def made_by_row(name: str) -> d.Value | None:
+def made_by_row(name: str) -> Value | None:
     """What a function makes, or a maker of such things."""
     row = frameworks().get("makes", name)
     if row is not None:
         return parsed(row)
     row = frameworks().get("maker", name)
-    return None if row is None else d.role("maker", parsed(row))
+    return None if row is None else known_object("maker", parsed(row))
 
 
-def launch(frame: Frame, how: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def launch(frame: Frame, how: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     """``xmp.spawn(fn, args=(flags,))`` calls ``fn(index, flags)``, once in each process."""
 
     position = 1 if how.startswith("2nd") else 0
-    index = [] if how.endswith("without an index") else [d.INT]
-    given = keywords.get("args", arguments[position + 1] if len(arguments) > position + 1 else d.UNKNOWN)
-    values = list(given.elements) if type(given) is d.Sequence and given.elements is not None else []
-    if len(arguments) > position and type(arguments[position]) is d.Function:
+    index = [] if how.endswith("without an index") else [INT]
+    given = keywords.get("args", arguments[position + 1] if len(arguments) > position + 1 else UNKNOWN)
+    values = list(given.elements) if type(given) is Sequence and given.elements is not None else []
+    if len(arguments) > position and type(arguments[position]) is Function:
         frame.call(arguments[position], [*index, *values], {}, node)
-    return d.UNKNOWN
+    return UNKNOWN
 
 
-def wrapped_iterable(value: d.Value, last: str) -> d.Value:
+def wrapped_iterable(value: Value, last: str) -> Value:
     """``tqdm(loader)``: the same elements, behind a progress bar."""
     if ("tqdm" in last or "progress" in last or last == "trange") and last == "trange":
-        return d.host("range")
+        return host("range")
     return value
 
 
-def call_boundary(frame: Frame, holds: str, last: str, keywords: Keywords, node: ir.Call) -> d.Value:
+def call_boundary(frame: Frame, holds: str, last: str, keywords: Keywords, node: ir.Call) -> Value:
     if last == "optimizer_step":
         frame.sign("optimizer-step", node.at)
         frame.pending()
-        if keywords.get("barrier") in (None, d.FALSE):
+        if keywords.get("barrier") in (None, FALSE):
             frame.sign("step-without-barrier", node.at)
-            return d.NONE
+            return NONE
     if "context" in holds:
-        return d.role("boundary-context", None, last)
+        return known_object("boundary-context", None, last)
     note_boundary(frame, node)
     check_break(frame, last, node)
     frame.boundary(node.at)
-    return d.NONE
+    return NONE
 
 
 def note_boundary(frame: Frame, node: ir.Call) -> None:
-    frame.emit(Effect.BOUNDARY, node.at, d.NONE, "", None)
+    frame.emit(Effect.BOUNDARY, node.at, NONE, "", None)
 
 
-def call_closure(frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def call_closure(frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     """A step closure runs after the boundary, and reads what is there."""
 
     if arguments:
         given = arguments[1] if len(arguments) > 1 else keywords.get("args")
-        values = list(given.elements) if type(given) is d.Sequence and given.elements is not None else []
+        values = list(given.elements) if type(given) is Sequence and given.elements is not None else []
         with frame.inside("closure", node.at):
             frame.call(arguments[0], values, {}, node)
-    return d.NONE
+    return NONE
 
 
 def call_framework(
     frame: Frame, name: str, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value | None:
+) -> Value | None:
     found = call_framework_row(frame, name, last, arguments, keywords, node)
     if found is not None:
         return found
     if last in ("Accelerator", "Fabric"):
-        return d.role("accelerator")
+        return known_object("accelerator")
     if last == "SummaryWriter":
-        return d.role("writer")
+        return known_object("writer")
     if name in printers():
-        return d.role("printer", None, name)
+        return known_object("printer", None, name)
     if "Tokenizer" in name or "Processor" in name or "FeatureExtractor" in name:
-        return d.role("tokenizer")
+        return known_object("tokenizer")
     made = made_by_diffusers(name)
     if made is not None:
         return made
     if last in MODEL_MAKERS or name.startswith(("torchvision.models.", "timm.create", "segmentation_models_pytorch.")):
         return made_model(name, arguments, keywords)
     if last == "get_logger":
-        return d.role("logger")
+        return known_object("logger")
     if name.startswith("ignite."):
         return make_attachable(name, keywords)
     if last.startswith("DataCollator"):
         check_collator(frame, arguments, keywords, node, False, 1)
-        return d.OBJECT
+        return OBJECT
     return None
 
 
 # Roles, and methods of what is not a tensor
 
 
-def call_role(frame: Frame, role: d.Role, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def call_role(frame: Frame, role: KnownObject, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     if role.role == "tokenizer":
         check_padding_call(frame, "__call__", arguments, keywords, node)
-        return d.role("batch", d.tensor(d.HOST, "int", None, False, None, 1))
+        return known_object("batch", tensor(HOST, "int", None, False, None, 1))
     if role.role == "maker":
-        return role.element or d.UNKNOWN
+        return role.element or UNKNOWN
     if role.role == "metric":
         return call_metric(frame, role, "forward", arguments, keywords, node)
     if role.role == "pipeline":
         return call_pipeline(keywords)
-    if role.role in d.TENSOR_ROLES:
+    if role.role in TENSOR_ROLES:
         return role
-    return d.UNKNOWN
+    return UNKNOWN
 
 
 def known_function(
-    frame: Frame, callee: d.Function, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value | None:
+    frame: Frame, callee: Function, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> Value | None:
     """A function of the program that a framework row knows better than its text does."""
     name = callee.ir.name
     if name == "get_input_embeddings":
-        return d.module("torch.nn.Embedding")
-    if name in ("_from_config", "from_pretrained", "from_config") and type(callee.receiver) is d.Class:
+        return module_value("torch.nn.Embedding")
+    if name in ("_from_config", "from_pretrained", "from_config") and type(callee.receiver) is Class:
         return frame.engine.instance_of(callee.receiver.ir)
     if name == "prepare_data_loader":
         frame.sign("makes-device-loader", node.at)
     if name == "progress_bar":
-        return arguments[0] if arguments else next(iter(keywords.values()), d.UNKNOWN)
-    if name == "register_modules" and type(callee.receiver) in (d.Instance, d.Record):
+        return arguments[0] if arguments else next(iter(keywords.values()), UNKNOWN)
+    if name == "register_modules" and type(callee.receiver) in (Instance, Struct):
         for key, value in keywords.items():
             if key != "**":
-                frame.writes[key] = d.join_maybe(frame.writes.get(key), value) or value
-        return d.NONE
-    if name == "add_state" and type(callee.receiver) in (d.Instance, d.Record):
+                frame.writes[key] = join_maybe(frame.writes.get(key), value) or value
+        return NONE
+    if name == "add_state" and type(callee.receiver) in (Instance, Struct):
         return add_state(frame, arguments, keywords)
     if name == "_gradient_checkpointing_func" and arguments:
         return frame.call(arguments[0], arguments[1:], {}, node)
     if name in ("warning_once", "get_logger"):
-        return d.role("logger") if name == "get_logger" else d.NONE
+        return known_object("logger") if name == "get_logger" else NONE
     return None
 
 
 def call_method(
-    frame: Frame, receiver: d.Value, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
+    frame: Frame, receiver: Value, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> Value:
     kind = type(receiver)
-    if kind is d.Role:
+    if kind is KnownObject:
         found = call_role_method(frame, receiver, name, arguments, keywords, node)  # type: ignore[arg-type]
-        return d.UNKNOWN if found is None else found
-    if kind is d.Super:
+        return UNKNOWN if found is None else found
+    if kind is Super:
         return call_super(frame, receiver, name, arguments, keywords, node)  # type: ignore[arg-type]
-    if kind in (d.Sequence, d.Mapping):
+    if kind in (Sequence, Mapping):
         return containers.call_container(frame, receiver, name, arguments, keywords, node)
-    if kind is d.Host and receiver is not d.ANY_HOST:
+    if kind is Host and receiver is not ANY_HOST:
         return containers.call_host_method(frame, receiver, name, arguments, keywords, node)  # type: ignore[arg-type]
-    if kind is d.Module:
+    if kind is Module:
         return call_made_module(frame, receiver, name, arguments, keywords, node)  # type: ignore[arg-type]
-    if kind in (d.Instance, d.Record):
+    if kind in (Instance, Struct):
         return call_object_method(frame, receiver, name, arguments, keywords, node)
-    if kind is d.Class:
+    if kind is Class:
         return call_class_method(frame, receiver, name, arguments, keywords, node)  # type: ignore[arg-type]
     return call_unknown_method(frame, receiver, name, arguments, keywords, node)

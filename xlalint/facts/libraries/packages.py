@@ -7,9 +7,32 @@ from collections.abc import Callable
 from xlalint.facts.detectors.environment import check_set
 from xlalint.facts.detectors.padding import check_filled_array
 from xlalint.facts.detectors.text_reads import logged
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.known_names import LEVELS
+from xlalint.facts.domain.lattice import join_all, sequence
+from xlalint.facts.domain.refinement import as_operand
 from xlalint.facts.domain.row_lengths import longest_of
+from xlalint.facts.domain.values import (
+    ANY_HOST,
+    BOOL,
+    FLOAT,
+    INT,
+    NONE,
+    NUMPY,
+    UNKNOWN,
+    XLA,
+    Class,
+    Function,
+    Host,
+    KnownObject,
+    Sequence,
+    Value,
+    function_value,
+    host,
+    known_object,
+    mapping,
+    surely_tensor,
+    tensor_of,
+)
 from xlalint.facts.events import Effect
 from xlalint.facts.libraries.frameworks.metrics import make_metric
 from xlalint.facts.operations import members
@@ -19,66 +42,66 @@ from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 
 
-def call_math(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    for value, argument in zip(map(d.as_operand, arguments), node.arguments, strict=False):
-        known = d.tensor_of(value)
-        if known is not None and known.live and d.surely_tensor(value):
+def call_math(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+    for value, argument in zip(map(as_operand, arguments), node.arguments, strict=False):
+        known = tensor_of(value)
+        if known is not None and known.live and surely_tensor(value):
             frame.emit(Effect.SCALAR_READ, node.at, value, "math", argument)
             break
-    varies = next((v.varies for v in arguments if type(v) is d.Host and v.varies), None)
+    varies = next((v.varies for v in arguments if type(v) is Host and v.varies), None)
     kind = "int" if name in ("math.ceil", "math.floor", "math.gcd", "math.isqrt", "math.prod") else "float"
-    return d.BOOL if name.startswith("math.is") and name != "math.isqrt" else d.host(kind, varies=varies)
+    return BOOL if name.startswith("math.is") and name != "math.isqrt" else host(kind, varies=varies)
 
 
-def call_numpy(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def call_numpy(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     for value, argument in zip(arguments, node.arguments, strict=False):
-        known = d.tensor_of(value)
-        if known is None and type(value) is d.Sequence and value.elements != ():
-            known = d.tensor_of(value.element)
-        sure = known is not None and known.device == d.XLA and known.certainty == 2
+        known = tensor_of(value)
+        if known is None and type(value) is Sequence and value.elements != ():
+            known = tensor_of(value.element)
+        sure = known is not None and known.device == XLA and known.certainty == 2
         # It raises on every accelerator, so what may lie on the host surely does.
         sure = sure and not is_as_given(frame, argument)
-        held = value.element if type(value) is d.Sequence else value
-        if known is not None and sure and d.surely_tensor(held):
+        held = value.element if type(value) is Sequence else value
+        if known is not None and sure and surely_tensor(held):
             frame.emit(Effect.NUMPY_OF_DEVICE, node.at, known, name, argument)
             break
     if name.startswith("numpy.random."):
-        return d.host("numpy")
+        return host("numpy")
     last = name.rpartition(".")[2]
     if last in ("max", "amax") and arguments:
-        return longest_of(arguments[0], node.arguments[0] if node.arguments else None) or d.NUMPY
+        return longest_of(arguments[0], node.arguments[0] if node.arguments else None) or NUMPY
     check_filled_array(frame, last, arguments, node)
-    return d.NUMPY
+    return NUMPY
 
 
-def call_statistics(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def call_statistics(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     call_numpy(frame, name, arguments, keywords, node)
-    return d.FLOAT
+    return FLOAT
 
 
-def call_random(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def call_random(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     if name in ("random.randint", "random.randrange"):
-        return d.host("int", varies=frame.loop_key())
+        return host("int", varies=frame.loop_key())
     if name in ("random.sample", "random.choices") and arguments:
-        return d.sequence("list", None, members.element_of(frame, arguments[0]))
+        return sequence("list", None, members.element_of(frame, arguments[0]))
     if name in ("random.choice",) and arguments:
-        if type(arguments[0]) is d.Sequence and arguments[0].elements:
+        if type(arguments[0]) is Sequence and arguments[0].elements:
             # One of a few that are written out: as many graphs.
             return arguments[0].element
         element = members.element_of(frame, arguments[0])
-        return d.host(element.type, varies=frame.loop_key()) if type(element) is d.Host else element
-    return d.FLOAT if name in ("random.random", "random.uniform", "random.gauss") else d.UNKNOWN
+        return host(element.type, varies=frame.loop_key()) if type(element) is Host else element
+    return FLOAT if name in ("random.random", "random.uniform", "random.gauss") else UNKNOWN
 
 
-def call_copy(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    return arguments[0] if arguments else d.UNKNOWN
+def call_copy(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+    return arguments[0] if arguments else UNKNOWN
 
 
-def call_functools(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def call_functools(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     if name == "functools.partial" and arguments:
         target = arguments[0]
-        if type(target) is d.Function:
-            return d.function(
+        if type(target) is Function:
+            return function_value(
                 target.ir,
                 target.receiver,
                 target.captured,
@@ -87,81 +110,81 @@ def call_functools(frame: Frame, name: str, arguments: Arguments, keywords: Keyw
             )
         return target
     is_fold = name == "functools.reduce" and len(arguments) > 1
-    return arguments[0] if arguments and not is_fold else d.UNKNOWN
+    return arguments[0] if arguments and not is_fold else UNKNOWN
 
 
-def call_logging(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def call_logging(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     last = name.rpartition(".")[2]
     if last in LEVELS:
         logged(frame, last, arguments, node)
-        return d.NONE
-    return d.role("logger") if last in ("getLogger", "get_logger") else d.UNKNOWN
+        return NONE
+    return known_object("logger") if last in ("getLogger", "get_logger") else UNKNOWN
 
 
-def call_collections(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    if name == "collections.OrderedDict" and arguments and type(arguments[0]) is d.Sequence:
+def call_collections(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+    if name == "collections.OrderedDict" and arguments and type(arguments[0]) is Sequence:
         pairs = arguments[0].elements or ()
         items = [
             (p.elements[0].constant, p.elements[1])
             for p in pairs
-            if type(p) is d.Sequence and p.elements and len(p.elements) == 2 and type(p.elements[0]) is d.Host
+            if type(p) is Sequence and p.elements and len(p.elements) == 2 and type(p.elements[0]) is Host
         ]
-        return d.mapping(tuple(items), None if len(items) == len(pairs) and pairs else d.UNKNOWN)
+        return mapping(tuple(items), None if len(items) == len(pairs) and pairs else UNKNOWN)
     if name == "collections.deque":
-        return d.sequence("list", None, members.element_of(frame, arguments[0]) if arguments else d.UNKNOWN)
-    if name == "collections.defaultdict" and arguments and type(arguments[0]) is d.Class:
-        return d.mapping((), frame.engine.instance_of(arguments[0].ir))
-    return d.mapping((), d.UNKNOWN)
+        return sequence("list", None, members.element_of(frame, arguments[0]) if arguments else UNKNOWN)
+    if name == "collections.defaultdict" and arguments and type(arguments[0]) is Class:
+        return mapping((), frame.engine.instance_of(arguments[0].ir))
+    return mapping((), UNKNOWN)
 
 
-def call_itertools(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def call_itertools(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     if name in ("itertools.islice", "itertools.cycle", "itertools.tee") and arguments:
         return arguments[0]
     if name == "itertools.count":
-        return d.host("range")
-    if name == "itertools.chain" and any(type(v) is d.Role and v.role == "parameters" for v in arguments):
-        return next(v for v in arguments if type(v) is d.Role)
-    return d.sequence("list", None, d.joins([members.element_of(frame, v) for v in arguments]))
+        return host("range")
+    if name == "itertools.chain" and any(type(v) is KnownObject and v.role == "parameters" for v in arguments):
+        return next(v for v in arguments if type(v) is KnownObject)
+    return sequence("list", None, join_all([members.element_of(frame, v) for v in arguments]))
 
 
-def call_typing(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def call_typing(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     if name == "typing.cast" and len(arguments) > 1:
         return frame.engine.annotated(node.arguments[0], frame.path) or arguments[1]
-    return d.UNKNOWN
+    return UNKNOWN
 
 
-def call_einops(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    known = d.tensor_of(arguments[0]) if arguments else None
-    return known.but(dims=None, optional=False) if known is not None else d.UNKNOWN
+def call_einops(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+    known = tensor_of(arguments[0]) if arguments else None
+    return known.but(dims=None, optional=False) if known is not None else UNKNOWN
 
 
-def call_debugger(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def call_debugger(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     if name.endswith(("set_trace", "breakpoint", "post_mortem")):
-        frame.emit(Effect.BREAKPOINT, node.at, d.NONE, name, None)
-    return d.NONE
+        frame.emit(Effect.BREAKPOINT, node.at, NONE, name, None)
+    return NONE
 
 
-def call_progress(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def call_progress(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     last = name.rpartition(".")[2]
     if last == "trange":
-        return d.host("range")
+        return host("range")
     value = arguments[0] if arguments else keywords.get("iterable")
-    return value if value is not None else d.role("progress")
+    return value if value is not None else known_object("progress")
 
 
-def call_host(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def call_host(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     if name.startswith("os."):
         check_set(frame, name, arguments, keywords, node)
-    return d.ANY_HOST
+    return ANY_HOST
 
 
-def call_collector(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def call_collector(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     if name == "gc.collect":
-        frame.emit(Effect.GARBAGE_COLLECTION, node.at, d.NONE, name, None)
-    return d.INT if name == "gc.collect" else d.UNKNOWN
+        frame.emit(Effect.GARBAGE_COLLECTION, node.at, NONE, name, None)
+    return INT if name == "gc.collect" else UNKNOWN
 
 
-Head = Callable[[Frame, str, Arguments, Keywords, ir.Call], "d.Value | None"]
+Head = Callable[[Frame, str, Arguments, Keywords, ir.Call], "Value | None"]
 HEADS: dict[str, Head] = {
     "math": call_math,
     "numpy": call_numpy,

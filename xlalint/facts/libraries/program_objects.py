@@ -2,8 +2,25 @@
 
 from __future__ import annotations
 
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.declared import promised_result
+from xlalint.facts.domain.lattice import join_maybe, sequence
+from xlalint.facts.domain.values import (
+    NONE,
+    UNKNOWN,
+    XLA,
+    Class,
+    Host,
+    Instance,
+    Sequence,
+    Struct,
+    Super,
+    Value,
+    constant,
+    function_value,
+    module_value,
+    tensor,
+    tensor_of,
+)
 from xlalint.facts.events import Effect
 from xlalint.facts.libraries.frameworks.lightning import LOGGING, call_inherited_logging
 from xlalint.facts.libraries.module_methods import call_module_method
@@ -30,92 +47,92 @@ REGISTERED = ("name", "tensor", "param", "module")
 
 
 def call_object_method(
-    frame: Frame, receiver: d.Value, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
+    frame: Frame, receiver: Value, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> Value:
     """A method that the program's class inherits from outside."""
     if name in REGISTERING:
         given = [*arguments, *(value for key, value in keywords.items() if key in REGISTERED)]
         if len(given) > 1:
             register(frame, given[0], given[1], name)
-        return d.NONE
+        return NONE
     if name == "register_modules":
         for key, value in keywords.items():
             if key != "**":
-                register(frame, d.constant(key), value, name)
-        return d.NONE
+                register(frame, constant(key), value, name)
+        return NONE
     if name == "add_state":
         return add_state(frame, arguments, keywords)
     if name == "_gradient_checkpointing_func" and arguments:
         return frame.call(arguments[0], arguments[1:], {}, node)
     if name == "generate" and generates(frame, receiver.ir):  # type: ignore[attr-defined]
-        frame.emit(Effect.GENERATE, node.at, d.NONE, "generate", receiver_node(node))
+        frame.emit(Effect.GENERATE, node.at, NONE, "generate", receiver_node(node))
     names = frame.engine.class_names(receiver.ir)  # type: ignore[attr-defined]
     if name in LOGGING and call_inherited_logging(frame, names, name, arguments, keywords, node):
-        return d.NONE
+        return NONE
     found = call_module_method(frame, receiver, name, arguments, keywords, node)
     if found is not None:
         return found
     if name in ("manual_backward", "backward"):
         frame.sign("backward", node.at)
         frame.sign("framework", node.at)
-        return d.NONE
+        return NONE
     promised = promised_result(names, name, keywords)
     if promised is not None:
         return promised
     if frameworks().get("iterates", f"*.{name}") is not None and arguments:
         return arguments[0]
     made = frameworks().get("factory", f"*.{name}")
-    return d.module(made) if made is not None and made.startswith("torch.nn.") else d.UNKNOWN
+    return module_value(made) if made is not None and made.startswith("torch.nn.") else UNKNOWN
 
 
-def add_state(frame: Frame, arguments: Arguments, keywords: Keywords) -> d.Value:
+def add_state(frame: Frame, arguments: Arguments, keywords: Keywords) -> Value:
     """A metric's state lives where the metric lives."""
-    default = arguments[1] if len(arguments) > 1 else keywords.get("default", d.UNKNOWN)
-    register(frame, arguments[0] if arguments else keywords.get("name", d.UNKNOWN), state(default), "add_state")
-    return d.NONE
+    default = arguments[1] if len(arguments) > 1 else keywords.get("default", UNKNOWN)
+    register(frame, arguments[0] if arguments else keywords.get("name", UNKNOWN), state(default), "add_state")
+    return NONE
 
 
-def register(frame: Frame, key: d.Value, value: d.Value, name: str) -> None:
-    if type(key) is not d.Host or not isinstance(key.constant, str):
+def register(frame: Frame, key: Value, value: Value, name: str) -> None:
+    if type(key) is not Host or not isinstance(key.constant, str):
         return
-    known = d.tensor_of(value)
+    known = tensor_of(value)
     if known is not None:
-        value = known.but(device=d.XLA, grad=name == "register_parameter" or known.grad)
-    frame.writes[key.constant] = d.join_maybe(frame.writes.get(key.constant), value) or value
+        value = known.but(device=XLA, grad=name == "register_parameter" or known.grad)
+    frame.writes[key.constant] = join_maybe(frame.writes.get(key.constant), value) or value
     frame.env[f"self.{key.constant}"] = value
     frame.registered.add(key.constant)
 
 
-def state(default: d.Value) -> d.Value:
+def state(default: Value) -> Value:
     """A metric's state: a tensor, or a list of them."""
-    if type(default) is d.Sequence:
-        return d.sequence("list", None, d.tensor(certainty=1))
+    if type(default) is Sequence:
+        return sequence("list", None, tensor(certainty=1))
     return default
 
 
 def call_class_method(
-    frame: Frame, receiver: d.Class, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
+    frame: Frame, receiver: Class, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> Value:
     if name in ("from_pretrained", "_from_config", "from_config", "from_dict", "load_from_checkpoint"):
         return frame.engine.instance_of(receiver.ir)
-    return d.UNKNOWN
+    return UNKNOWN
 
 
 def call_super(
-    frame: Frame, receiver: d.Super, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
+    frame: Frame, receiver: Super, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> Value:
     holder = receiver.receiver
     program = frame.engine.program
-    cls = holder.ir if type(holder) in (d.Instance, d.Record, d.Class) else receiver.ir  # type: ignore[attr-defined]
+    cls = holder.ir if type(holder) in (Instance, Struct, Class) else receiver.ir  # type: ignore[attr-defined]
     method = program.after(cls, receiver.ir, name)
     if method is None and name == "__call__" and members.is_module_class(frame, cls):
         method = program.method(cls, "forward")
     if method is None:
-        if name == "__init__" or type(holder) is d.Class:
-            return d.UNKNOWN
+        if name == "__init__" or type(holder) is Class:
+            return UNKNOWN
         return call_object_method(frame, holder, name, arguments, keywords, node)
-    answer = frame.engine.call(frame, d.function(method, holder), arguments, keywords, node.at)
+    answer = frame.engine.call(frame, function_value(method, holder), arguments, keywords, node.at)
     for key, value in answer.writes.items():
         frame.env[f"self.{key}"] = value
-        frame.writes[key] = d.join_maybe(frame.writes.get(key), value) or value
+        frame.writes[key] = join_maybe(frame.writes.get(key), value) or value
     return answer.value

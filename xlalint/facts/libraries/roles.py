@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from xlalint.facts.detectors.costly_calls import check_call
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.declared import PARAMETER_GROUPS
 from xlalint.facts.domain.known_names import ANY_ATTRIBUTE_ROLES, HOST_ATTRIBUTES, TENSOR_METHODS
+from xlalint.facts.domain.values import INT, UNKNOWN, XLA_DEVICE, KnownObject, Value, bound_method, tensor, tensor_of
 from xlalint.facts.libraries.frameworks.accelerate import call_driver
 from xlalint.facts.libraries.frameworks.diffusers import (
     LATENTS,
@@ -37,7 +37,7 @@ from xlalint.facts.state.call import Arguments, Keywords
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 
-RoleMethod: TypeAlias = Callable[[Frame, d.Role, str, Arguments, Keywords, ir.Call], d.Value | None]
+RoleMethod: TypeAlias = Callable[[Frame, KnownObject, str, Arguments, Keywords, ir.Call], Value | None]
 
 
 DECISIVE = frozenset({"step", "log_prob", "cdf"})
@@ -45,8 +45,8 @@ DECISIVE = frozenset({"step", "log_prob", "cdf"})
 
 
 def call_role_method(
-    frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value | None:
+    frame: Frame, role: KnownObject, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> Value | None:
     """A method of something known by its part; None where the part does not say."""
     if role.detail is not None and name in DECISIVE and (made := maker(role)):
         # A value lies where the distribution does that is asked about it.
@@ -57,12 +57,12 @@ def call_role_method(
 
 
 def accelerator_method(
-    frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value | None:
+    frame: Frame, role: KnownObject, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> Value | None:
     return call_driver(frame, role, name, arguments, keywords, node)
 
 
-def maker(role: d.Role) -> str | None:
+def maker(role: KnownObject) -> str | None:
     """The class that the table of costly calls knows an object by."""
     if role.role != "distribution":
         return role.detail
@@ -78,15 +78,15 @@ ROLE_METHODS: dict[str, RoleMethod] = {
     "engine": lambda frame, role, name, arguments, keywords, node: (
         run_engine(frame, role, arguments, keywords, node) if name == "run" else None
     ),
-    "generator": lambda frame, role, name, *_: role if name == "manual_seed" else d.UNKNOWN,
+    "generator": lambda frame, role, name, *_: role if name == "manual_seed" else UNKNOWN,
     "host-metric": lambda frame, role, name, arguments, keywords, node: call_host_metric(
         frame, name, arguments, keywords, node
     ),
-    "loader": lambda frame, role, name, *_: role if name == "__iter__" else d.UNKNOWN,
+    "loader": lambda frame, role, name, *_: role if name == "__iter__" else UNKNOWN,
     "logger": logger_method,
     "metric": call_metric,
     "optimizer": optimizer_method,
-    "packed": lambda *_: d.UNKNOWN,
+    "packed": lambda *_: UNKNOWN,
     "pipeline": lambda frame, role, name, *_: role if name in MOVING else None,
     "printer": printer_method,
     "scaler": scaler_method,
@@ -98,21 +98,21 @@ ROLE_METHODS: dict[str, RoleMethod] = {
 """Who answers for a method of an object that is known by its part; None where the part does not say."""
 
 
-def role_attribute(value: d.Role, name: str) -> d.Value:
+def role_attribute(value: KnownObject, name: str) -> Value:
     if value.role in ANY_ATTRIBUTE_ROLES and name not in ("to", "items", "keys", "values", "pop", "get", "cuda", "cpu"):
         if name in HOST_ATTRIBUTES or name in ("shape", "ndim", "dtype", "device", "data"):
-            return tensor_attribute(d.tensor_of(value.element) or d.tensor(certainty=1), name)
+            return tensor_attribute(tensor_of(value.element) or tensor(certainty=1), name)
         if name == "latent_dist":
             return latents_of(value)
         if name not in TENSOR_METHODS and value.element is not None:
             return value.element
     moments = ("mean", "stddev", "variance", "mode", "logits", "probs", "loc", "scale")
     if value.role == "distribution" and name in moments and value.detail != LATENTS:
-        return value.element or d.UNKNOWN
+        return value.element or UNKNOWN
     if value.role == "engine":
         return engine_attribute(value, name)
     if value.role == "accelerator" and name == "device":
-        return d.XLA_DEVICE
+        return XLA_DEVICE
     if value.role == "optimizer" and name == "param_groups":
         return PARAMETER_GROUPS
     if value.role == "scheduler" and name == "timesteps":
@@ -120,5 +120,5 @@ def role_attribute(value: d.Role, name: str) -> d.Value:
     if value.role == "pipeline":
         return pipeline_attribute(value, name)
     if value.role == "loader" and name in ("dataset", "sampler", "batch_sampler", "batch_size", "collate_fn"):
-        return d.UNKNOWN if name != "batch_size" else d.INT
-    return d.bound(value, name)
+        return UNKNOWN if name != "batch_size" else INT
+    return bound_method(value, name)

@@ -7,9 +7,21 @@ from xlalint.facts.detectors.loss import learn_loss
 from xlalint.facts.detectors.mode_switches import switch_mode
 from xlalint.facts.detectors.padding import check_padding_call
 from xlalint.facts.detectors.text_reads import logged
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.known_names import LEVELS, OPTIMIZER_NAMES
 from xlalint.facts.domain.row_lengths import largest_item
+from xlalint.facts.domain.values import (
+    ANY_HOST,
+    HOST,
+    LONGEST,
+    NONE,
+    PAID,
+    UNKNOWN,
+    Host,
+    Value,
+    host,
+    known_object,
+    tensor,
+)
 from xlalint.facts.events import Effect
 from xlalint.facts.libraries.frameworks.accelerate import call_driver
 from xlalint.facts.libraries.frameworks.training import READING_MAPS, READING_WRITERS, write
@@ -23,46 +35,46 @@ from xlalint.program.traversal import receiver_node
 
 
 def call_unknown_method(
-    frame: Frame, receiver: d.Value, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
+    frame: Frame, receiver: Value, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> Value:
     """A method of something unknown; a few names tell what it is all the same."""
     holder = receiver_node(node)
     text = holder.name if type(holder) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
     if name in LEVELS and text in frameworks().names("logger-name"):
         logged(frame, name, arguments, node)
-        return d.NONE
+        return NONE
     if name in READING_WRITERS or (name in READING_MAPS and text in WRITER_NAMES):
-        return write(frame, d.role("writer"), name, arguments, keywords, node)
+        return write(frame, known_object("writer"), name, arguments, keywords, node)
     if name == "step" and ("optim" in text.lower() or text in ("opt", "solver")):
         frame.sign("optimizer-step", node.at)
         frame.sign("plain-step", node.at)
-        return d.NONE
+        return NONE
     if name == "backward":
         frame.sign("backward", node.at)
         if arguments:
             # ``fabric.backward(loss)``: who runs backward for others steps for them too.
             frame.sign("framework", node.at)
             learn_loss(frame, node)
-        return d.NONE
-    if receiver is d.ANY_HOST:
-        return d.ANY_HOST
+        return NONE
+    if receiver is ANY_HOST:
+        return ANY_HOST
     check_hooked(frame, name, node)
     if name == "item" and not arguments and not host_spelling(holder):
-        frame.emit(Effect.SCALAR_READ, node.at, d.tensor(certainty=0), "item", holder, certainty=0)
-        return d.host("int", varies=d.LONGEST, paid=True) if largest_item(holder) else d.PAID
+        frame.emit(Effect.SCALAR_READ, node.at, tensor(certainty=0), "item", holder, certainty=0)
+        return host("int", varies=LONGEST, paid=True) if largest_item(holder) else PAID
     if name == "cpu" and not arguments and not host_spelling(holder):
-        frame.emit(Effect.COPY_TO_HOST, node.at, d.tensor(certainty=0), "cpu", holder, certainty=0)
-        return d.tensor(d.HOST, certainty=0)
+        frame.emit(Effect.COPY_TO_HOST, node.at, tensor(certainty=0), "cpu", holder, certainty=0)
+        return tensor(HOST, certainty=0)
     if name.startswith("new") and (name in NEW_TENSORS or (name == "new" and are_sizes(arguments))):
-        return new_factory(frame, d.tensor(None, certainty=1), name, arguments, keywords, node)
+        return new_factory(frame, tensor(None, certainty=1), name, arguments, keywords, node)
     if name in ("train", "eval") and not keywords and len(arguments) < 2 and text and text not in OPTIMIZER_NAMES:
         switch_mode(frame, name, arguments, node, certainty=1)
         return receiver
     if text in frameworks().names("tokenizer-name") or text.endswith("tokenizer"):
         check_padding_call(frame, name, arguments, keywords, node)
-        return d.UNKNOWN
+        return UNKNOWN
     if name == "prepare" and "accelerator" in text:
-        return call_driver(frame, d.role("accelerator"), name, arguments, keywords, node)
+        return call_driver(frame, known_object("accelerator"), name, arguments, keywords, node)
     return call_unknown(frame, arguments, keywords, node)
 
 
@@ -70,7 +82,7 @@ NEW_TENSORS = frozenset({"new_zeros", "new_ones", "new_full", "new_empty", "new_
 
 
 def are_sizes(arguments: Arguments) -> bool:
-    return len(arguments) > 1 and all(type(v) is d.Host and v.type == "int" for v in arguments)
+    return len(arguments) > 1 and all(type(v) is Host and v.type == "int" for v in arguments)
 
 
 WRITER_NAMES = frozenset(

@@ -6,8 +6,23 @@ from collections.abc import Callable
 from operator import add, floordiv, mod, mul, sub, truediv
 from typing import Any
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.lattice import join_sequences, join_varies, sequence
 from xlalint.facts.domain.row_lengths import through, width_among
+from xlalint.facts.domain.values import (
+    FLOAT,
+    INTEGRAL,
+    NUMPY,
+    STR,
+    UNKNOWN,
+    XLA,
+    Host,
+    Sequence,
+    Tensor,
+    Value,
+    host,
+    of_rank,
+    tensor,
+)
 
 FOLDED: dict[str, Callable[[Any, Any], Any]] = {
     "add": add,
@@ -22,44 +37,44 @@ FOLDED: dict[str, Callable[[Any, Any], Any]] = {
 NUMBERS = frozenset({"int", "float", "bool"})
 
 
-def matmul(a: d.Tensor | None, b: d.Tensor | None) -> d.Value:
+def matmul(a: Tensor | None, b: Tensor | None) -> Value:
     result = combined(a, b)
     if a is None or b is None or a.rank is None or b.rank is None:
         return result.but(dims=None)
     rank = max(a.rank, b.rank) if a.rank > 1 and b.rank > 1 else max(a.rank + b.rank - 2, 0)
-    return result.but(dims=d.of_rank(rank))
+    return result.but(dims=of_rank(rank))
 
 
 def combined(
-    a: d.Tensor | None,
-    b: d.Tensor | None,
+    a: Tensor | None,
+    b: Tensor | None,
     dtype: str | None = None,
     division: bool = False,
-    other: d.Value | None = None,
-) -> d.Tensor:
+    other: Value | None = None,
+) -> Tensor:
     """The tensor that an elementwise op of two operands gives; one of them may be a number."""
     if a is None or b is None:
         one = a or b
         assert one is not None
         kind = dtype or ("float" if division else promoted_by_number(one.dtype, other))
-        return one.but(dtype=kind, optional=False, grad=one.grad and kind not in d.INTEGRAL)
-    device = d.XLA if d.XLA in (a.device, b.device) else a.device if a.device == b.device else None
-    return d.tensor(
+        return one.but(dtype=kind, optional=False, grad=one.grad and kind not in INTEGRAL)
+    device = XLA if XLA in (a.device, b.device) else a.device if a.device == b.device else None
+    return tensor(
         device,
         dtype or ("float" if division else promoted(a.dtype, b.dtype)),
         broadcast(a.dims, b.dims),
         a.grad or b.grad,
-        d.join_varies(a.varies, b.varies),
+        join_varies(a.varies, b.varies),
         # A guess takes nothing from what is known of the other operand.
         min(a.certainty, b.certainty) or max(a.certainty, b.certainty),
     )
 
 
-def promoted_by_number(dtype: str | None, other: d.Value | None) -> str | None:
+def promoted_by_number(dtype: str | None, other: Value | None) -> str | None:
     """A bool tensor and a number give a number."""
-    if dtype in ("bool", "uint8") and type(other) is d.Host and other.type in ("int", "float"):
+    if dtype in ("bool", "uint8") and type(other) is Host and other.type in ("int", "float"):
         return "float" if other.type == "float" else "int" if dtype == "bool" else dtype
-    if dtype == "int" and type(other) is d.Host and other.type == "float":
+    if dtype == "int" and type(other) is Host and other.type == "float":
         return "float"
     return dtype
 
@@ -88,50 +103,50 @@ FEW = 64
 """Values of ``i % k``: so few graphs are compiled early, and then kept."""
 
 
-def hosts(operator: str, a: d.Host, b: d.Host) -> d.Value:
+def hosts(operator: str, a: Host, b: Host) -> Value:
     varies = through(operator, a, b)
     if operator == "mod" and type(b.constant) is int and 0 < b.constant <= FEW:
         varies = None
     paid = a.paid or b.paid
     if a.known and b.known and a.type in NUMBERS and b.type in NUMBERS and operator in FOLDED:
         try:
-            return d.host(*typed(FOLDED[operator](a.constant, b.constant)), varies, paid)
+            return host(*typed(FOLDED[operator](a.constant, b.constant)), varies, paid)
         except (ArithmeticError, ValueError):
-            return d.FLOAT
+            return FLOAT
     if "str" in (a.type, b.type):
-        return d.STR
+        return STR
     if "?" in (a.type, b.type):
-        return d.host("?", varies=varies, paid=paid)
+        return host("?", varies=varies, paid=paid)
     if "numpy" in (a.type, b.type):
-        return d.NUMPY
+        return NUMPY
     if operator == "div" or "float" in (a.type, b.type):
-        return d.host("float", varies=varies, paid=paid)
-    return d.host("int", varies=varies, paid=paid)
+        return host("float", varies=varies, paid=paid)
+    return host("int", varies=varies, paid=paid)
 
 
 def typed(value: Any) -> tuple[str, Any]:
     return type(value).__name__, value
 
 
-def sequences(operator: str, left: d.Value, right: d.Value) -> d.Value:
-    if type(left) is d.Sequence and type(right) is d.Sequence and operator == "add":
+def sequences(operator: str, left: Value, right: Value) -> Value:
+    if type(left) is Sequence and type(right) is Sequence and operator == "add":
         if left.elements is not None and right.elements is not None:
-            return d.sequence(left.kind, left.elements + right.elements)
-        return d.sequence(left.kind, None, d.join_sequences(left, right).element)
-    items, count = (left, right) if type(left) is d.Sequence else (right, left)
-    assert type(items) is d.Sequence
+            return sequence(left.kind, left.elements + right.elements)
+        return sequence(left.kind, None, join_sequences(left, right).element)
+    items, count = (left, right) if type(left) is Sequence else (right, left)
+    assert type(items) is Sequence
     if operator != "mul":
         if operator != "add":
-            return d.UNKNOWN
-        return d.sequence(items.kind, None, items.element if filled(items.element) else d.UNKNOWN)
+            return UNKNOWN
+        return sequence(items.kind, None, items.element if filled(items.element) else UNKNOWN)
     if filled(count):
         # ``[pad] * (longest - len(row))``: what the row is filled up with.
-        return d.sequence(items.kind, None, d.host("int", varies=width_among((count,))))
-    if items.elements is not None and type(count) is d.Host and type(count.constant) is int and 0 < count.constant < 8:
-        return d.sequence(items.kind, items.elements * count.constant)
-    return d.sequence(items.kind, None, items.element)
+        return sequence(items.kind, None, host("int", varies=width_among((count,))))
+    if items.elements is not None and type(count) is Host and type(count.constant) is int and 0 < count.constant < 8:
+        return sequence(items.kind, items.elements * count.constant)
+    return sequence(items.kind, None, items.element)
 
 
-def filled(value: d.Value) -> bool:
+def filled(value: Value) -> bool:
     """What fills a row up to the longest."""
-    return type(value) is d.Host and width_among((value,)) is not None
+    return type(value) is Host and width_among((value,)) is not None

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import abc
 
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.declared import promised_attribute
 from xlalint.facts.domain.known_names import (
     HOST_ATTRIBUTES,
@@ -12,6 +11,51 @@ from xlalint.facts.domain.known_names import (
     MODULE_HOST_ATTRIBUTES,
     PROPERTY_DECORATORS,
     SAME_TENSOR_ATTRIBUTES,
+)
+from xlalint.facts.domain.lattice import join_all, sequence
+from xlalint.facts.domain.values import (
+    ANY_DEVICE,
+    ANY_HOST,
+    BOOL,
+    DTYPE,
+    FALSE,
+    FLOAT,
+    HOST,
+    INFINITE,
+    INT,
+    LIKELY_HOST_DEVICE,
+    NONE,
+    NUMPY,
+    OBJECT,
+    SIZE,
+    STR,
+    TRUE,
+    UNKNOWN,
+    XLA,
+    XLA_DEVICE,
+    Class,
+    Function,
+    Host,
+    Instance,
+    KnownObject,
+    Mapping,
+    Module,
+    Namespace,
+    Sequence,
+    Struct,
+    Super,
+    Tensor,
+    Union,
+    Value,
+    bound_method,
+    class_object,
+    constant,
+    function_value,
+    host,
+    module_value,
+    namespace,
+    of_rank,
+    tensor,
 )
 from xlalint.facts.guards.device_branches import STAND_IN
 from xlalint.facts.guards.torch_version import VERSION, version_attribute, version_named
@@ -22,35 +66,35 @@ from xlalint.program import ir
 from xlalint.program.traversal import decorator_names
 
 
-def attribute(frame: Frame, value: d.Value, name: str, node: ir.Expr) -> d.Value:
+def attribute(frame: Frame, value: Value, name: str, node: ir.Expr) -> Value:
     kind = type(value)
-    if kind is d.Tensor:
+    if kind is Tensor:
         return tensor_attribute(value, name)  # type: ignore[arg-type]
-    if kind is d.Namespace:
+    if kind is Namespace:
         return namespace_attribute(frame, value, name)  # type: ignore[arg-type]
-    if kind is d.Instance:
+    if kind is Instance:
         return instance_attribute(frame, value, name)
-    if kind is d.Record:
+    if kind is Struct:
         found = value.get(name)  # type: ignore[attr-defined]
         return found if found is not None else instance_attribute(frame, value, name)
-    if kind is d.Host:
+    if kind is Host:
         return host_attribute(value, name)  # type: ignore[arg-type]
-    if kind is d.Module:
+    if kind is Module:
         return module_attribute(value, name)  # type: ignore[arg-type]
-    if kind is d.Union:
-        parts = [part for part in value.alternatives if part is not d.NONE]  # type: ignore[attr-defined]
-        return d.joins([attribute(frame, part, name, node) for part in parts])
-    if kind is d.Class:
+    if kind is Union:
+        parts = [part for part in value.alternatives if part is not NONE]  # type: ignore[attr-defined]
+        return join_all([attribute(frame, part, name, node) for part in parts])
+    if kind is Class:
         return class_attribute(frame, value, name)  # type: ignore[arg-type]
-    if kind is d.Role:
+    if kind is KnownObject:
         return frame.engine.role_attribute(value, name)  # type: ignore[arg-type]
-    if kind is d.Super:
-        return d.bound(value, name)
-    if kind is d.Sequence and name in PAIR and value.elements is not None and len(value.elements) == len(PAIR):  # type: ignore[attr-defined]
+    if kind is Super:
+        return bound_method(value, name)
+    if kind is Sequence and name in PAIR and value.elements is not None and len(value.elements) == len(PAIR):  # type: ignore[attr-defined]
         return value.elements[PAIR[name]]  # type: ignore[attr-defined,no-any-return]
-    if value is d.UNKNOWN and name in UNKNOWN_ATTRIBUTES:
+    if value is UNKNOWN and name in UNKNOWN_ATTRIBUTES:
         return UNKNOWN_ATTRIBUTES[name]
-    return d.bound(value, name)
+    return bound_method(value, name)
 
 
 PAIR = {"values": 0, "indices": 1}
@@ -61,15 +105,15 @@ FACTORS = frozenset(
 )
 """Fields of what ``torch.linalg`` gives."""
 
-UNKNOWN_ATTRIBUTES: dict[str, d.Value] = {
-    "shape": d.SIZE,
-    "ndim": d.INT,
-    "dtype": d.DTYPE,
-    "device": d.ANY_DEVICE,
-    "training": d.BOOL,
-    "config": d.ANY_HOST,
-    "is_cuda": d.FALSE,
-    "saved_tensors": d.sequence("tuple", None, d.tensor(grad=False, certainty=1)),
+UNKNOWN_ATTRIBUTES: dict[str, Value] = {
+    "shape": SIZE,
+    "ndim": INT,
+    "dtype": DTYPE,
+    "device": ANY_DEVICE,
+    "training": BOOL,
+    "config": ANY_HOST,
+    "is_cuda": FALSE,
+    "saved_tensors": sequence("tuple", None, tensor(grad=False, certainty=1)),
 }
 
 
@@ -77,52 +121,52 @@ GUARDED = {name[1:]: value for name, value in guards().attributes.items() if nam
 """Attributes of tensors and devices whose value on XLA is known."""
 
 
-def tensor_attribute(value: d.Tensor, name: str) -> d.Value:
+def tensor_attribute(value: Tensor, name: str) -> Value:
     if name in ("shape",):
         return shape_value(value)
     guard = GUARDED.get(name)
     if guard is not None:
-        if name == "is_cpu" and value.device == d.HOST:
-            return d.TRUE
-        return d.BOOL if value.device is None else d.constant(guard)
+        if name == "is_cpu" and value.device == HOST:
+            return TRUE
+        return BOOL if value.device is None else constant(guard)
     if name == "dtype":
-        return d.host("dtype", value.dtype) if value.dtype not in (None, "other") else d.DTYPE
+        return host("dtype", value.dtype) if value.dtype not in (None, "other") else DTYPE
     if name == "device":
         # Where a tensor lies that was seen on the host need not be where it lies in every run.
-        return d.XLA_DEVICE if value.device == d.XLA else d.LIKELY_HOST_DEVICE if value.device else d.ANY_DEVICE
+        return XLA_DEVICE if value.device == XLA else LIKELY_HOST_DEVICE if value.device else ANY_DEVICE
     if name == "ndim" and value.rank is not None:
-        return d.constant(value.rank)
+        return constant(value.rank)
     if name in HOST_ATTRIBUTES:
-        return d.host(HOST_ATTRIBUTES[name])
+        return host(HOST_ATTRIBUTES[name])
     if name in SAME_TENSOR_ATTRIBUTES:
-        dims = value.dims if name not in ("T", "mT", "H", "mH") else d.of_rank(value.rank)
+        dims = value.dims if name not in ("T", "mT", "H", "mH") else of_rank(value.rank)
         return value.but(optional=name == "grad", dims=dims, grad=name != "data" and value.grad)
     if name in ("real", "imag"):
         return value.but(dtype="float", optional=False)
-    return value.but(dims=None, optional=False) if name in FACTORS else d.bound(value, name)
+    return value.but(dims=None, optional=False) if name in FACTORS else bound_method(value, name)
 
 
-def shape_value(value: d.Tensor) -> d.Value:
+def shape_value(value: Tensor) -> Value:
     if value.dims is None:
-        return d.SIZE if value.varies is None else d.host("size", varies=value.varies)
-    sizes = [d.constant(size) if size is not None else d.host("int", varies=value.varies) for size in value.dims]
-    return d.sequence("tuple", sizes)
+        return SIZE if value.varies is None else host("size", varies=value.varies)
+    sizes = [constant(size) if size is not None else host("int", varies=value.varies) for size in value.dims]
+    return sequence("tuple", sizes)
 
 
-def namespace_attribute(frame: Frame, value: d.Namespace, name: str) -> d.Value:
+def namespace_attribute(frame: Frame, value: Namespace, name: str) -> Value:
     if value.name == "torch" and name in DTYPES:
-        return d.host("dtype", DTYPES[name])
+        return host("dtype", DTYPES[name])
     if value.name in ("math", "numpy", "torch") and name in ("pi", "inf", "nan", "e"):
-        return d.INFINITE if name == "inf" else d.FLOAT
+        return INFINITE if name == "inf" else FLOAT
     if value.path is not None:
         return frame.engine.module_attribute(frame, value.path, value.name, name)
     if frame.stands_for_device and value.name == "torch" and name.endswith("Tensor"):
-        return d.namespace(f"{STAND_IN}{name}")
+        return namespace(f"{STAND_IN}{name}")
     full = f"{value.name}.{name}"
     guard = guards().attributes.get(full)
     if guard is not None:
-        return d.constant(guard)
-    return version_named(frame, full) or d.namespace(full)
+        return constant(guard)
+    return version_named(frame, full) or namespace(full)
 
 
 DTYPES = {
@@ -135,37 +179,37 @@ DTYPES = {
 }
 
 
-def host_attribute(value: d.Host, name: str) -> d.Value:
-    if value is d.ANY_HOST:
-        return d.ANY_HOST
+def host_attribute(value: Host, name: str) -> Value:
+    if value is ANY_HOST:
+        return ANY_HOST
     if value.type == VERSION and value.known:
-        return version_attribute(value, name) or d.bound(value, name)
+        return version_attribute(value, name) or bound_method(value, name)
     if value.type == "device" and name == "type":
-        return d.constant({d.XLA: "xla", d.HOST: "cpu"}[value.constant]) if value.known else d.STR
+        return constant({XLA: "xla", HOST: "cpu"}[value.constant]) if value.known else STR
     if value.type == "numpy" and name in ("shape", "ndim", "size", "dtype"):
-        return d.SIZE if name == "shape" else d.INT if name != "dtype" else d.OBJECT
+        return SIZE if name == "shape" else INT if name != "dtype" else OBJECT
     if name == "value" and value.type in ("str", "int"):
         # A member of an Enum is known by what it stands for.
         return value
-    return d.bound(value, name)
+    return bound_method(value, name)
 
 
-def module_attribute(value: d.Module, name: str) -> d.Value:
+def module_attribute(value: Module, name: str) -> Value:
     if name in ("weight", "bias"):
-        return d.tensor(dtype="float", dims=d.of_rank(1) if name == "bias" else None)
+        return tensor(dtype="float", dims=of_rank(1) if name == "bias" else None)
     if name in ("running_mean", "running_var"):
-        return d.tensor(dtype="float", dims=d.of_rank(1), grad=False)
+        return tensor(dtype="float", dims=of_rank(1), grad=False)
     if name in ("training", "requires_grad"):
-        return d.BOOL
+        return BOOL
     if name in MODULE_HOST_ATTRIBUTES:
-        return d.ANY_HOST
-    if type(value.elements) is d.Mapping:
+        return ANY_HOST
+    if type(value.elements) is Mapping:
         found = value.elements.get(name)
         if found is not None:
             return found
     if value.name == "?" and name not in MODULE_METHODS:
-        return UNKNOWN_ATTRIBUTES.get(name) or d.module("?")
-    return d.bound(value, name)
+        return UNKNOWN_ATTRIBUTES.get(name) or module_value("?")
+    return bound_method(value, name)
 
 
 MODULE_METHODS = frozenset(
@@ -189,7 +233,7 @@ def is_module_class(frame: Frame, cls: ir.ClassIR) -> bool:
     return frame.engine.is_module_class(cls)
 
 
-def instance_attribute(frame: Frame, value: d.Value, name: str) -> d.Value:
+def instance_attribute(frame: Frame, value: Value, name: str) -> Value:
     definition: ir.ClassIR = value.ir  # type: ignore[attr-defined]
     engine = frame.engine
     if name in MODULE_ATTRIBUTES and is_module_class(frame, definition):
@@ -198,62 +242,62 @@ def instance_attribute(frame: Frame, value: d.Value, name: str) -> d.Value:
     if method is not None:
         return method_of(frame, value, method)
     found = engine.attribute_value(frame, definition, name)
-    if found is None or found is d.UNKNOWN:
+    if found is None or found is UNKNOWN:
         found = promised_attribute(engine.class_names(definition), name) or found
     if found is not None:
         return found
     if name in MODULE_ATTRIBUTES:
         return MODULE_ATTRIBUTES[name]
     if name.endswith("_config") or name in ("hparams", "opt", "opts", "cfg"):
-        return d.ANY_HOST
-    return d.bound(value, name)
+        return ANY_HOST
+    return bound_method(value, name)
 
 
-def method_of(frame: Frame, value: d.Value, method: ir.FunctionIR) -> d.Value:
+def method_of(frame: Frame, value: Value, method: ir.FunctionIR) -> Value:
     decorators = decorator_names(method)
     if decorators & PROPERTY_DECORATORS:
-        return frame.engine.invoke(frame, d.function(method, value), [], {}, 0)
+        return frame.engine.invoke(frame, function_value(method, value), [], {}, 0)
     if "staticmethod" in decorators:
-        return d.function(method)
+        return function_value(method)
     if "classmethod" in decorators:
-        return d.function(method, d.cls(value.ir) if type(value) is not d.Class else value)  # type: ignore[attr-defined]
-    return d.function(method, value)
+        return function_value(method, class_object(value.ir) if type(value) is not Class else value)  # type: ignore[attr-defined]
+    return function_value(method, value)
 
 
-def class_attribute(frame: Frame, value: d.Class, name: str) -> d.Value:
+def class_attribute(frame: Frame, value: Class, name: str) -> Value:
     method = frame.engine.program.method(value.ir, name)
     if method is not None:
         decorators = decorator_names(method)
         if "classmethod" in decorators:
-            return d.function(method, value)
-        return d.function(method)
+            return function_value(method, value)
+        return function_value(method)
     found = frame.engine.class_value(frame, value.ir, name)
-    return found if found is not None else d.bound(value, name)
+    return found if found is not None else bound_method(value, name)
 
 
 def call_special_method(
     frame: Frame,
-    value: d.Value,
+    value: Value,
     name: str,
-    arguments: Sequence[d.Value],
-    keywords: dict[str, d.Value],
+    arguments: abc.Sequence[Value],
+    keywords: dict[str, Value],
     node: ir.Expr,
-) -> d.Value:
+) -> Value:
     """Call a special method of a program's object; unknown where it has none."""
     method = frame.engine.program.method(value.ir, name)  # type: ignore[attr-defined]
     if method is None:
-        return d.UNKNOWN
-    return frame.engine.invoke(frame, d.function(method, value), list(arguments), keywords, span_of(node))
+        return UNKNOWN
+    return frame.engine.invoke(frame, function_value(method, value), list(arguments), keywords, span_of(node))
 
 
-def close_over(frame: Frame, definition: ir.FunctionIR) -> d.Value:
+def close_over(frame: Frame, definition: ir.FunctionIR) -> Value:
     """A nested function with what its closure holds at this moment."""
-    value = d.function(definition, None, captured_by(definition, frame.env))
+    value = function_value(definition, None, captured_by(definition, frame.env))
     frame.closures[value] = None
     return value
 
 
-def captured_by(definition: ir.FunctionIR, environment: Environment) -> tuple[tuple[str, d.Value], ...]:
+def captured_by(definition: ir.FunctionIR, environment: Environment) -> tuple[tuple[str, Value], ...]:
     captured = tuple(
         (name, environment[name]) for name in definition.free if name in environment and name != definition.name
     )
@@ -262,51 +306,51 @@ def captured_by(definition: ir.FunctionIR, environment: Environment) -> tuple[tu
     return captured
 
 
-def as_of_now(frame: Frame, callee: d.Function) -> d.Function:
+def as_of_now(frame: Frame, callee: Function) -> Function:
     """A closure called in the function that defines it sees the names as they are at the call."""
     if all(closure.ir is not callee.ir for closure in frame.closures):
         return callee
     captured = captured_by(callee.ir, frame.env)
-    return d.function(callee.ir, callee.receiver, captured, callee.bound, callee.bound_keywords)
+    return function_value(callee.ir, callee.receiver, captured, callee.bound, callee.bound_keywords)
 
 
-def element_of(frame: Frame, value: d.Value) -> d.Value:
+def element_of(frame: Frame, value: Value) -> Value:
     """What iterating over the value gives."""
     kind = type(value)
-    if isinstance(value, d.Tensor):
+    if isinstance(value, Tensor):
         return value.but(dims=value.dims[1:] if value.dims else None, optional=False)
-    if isinstance(value, d.Sequence):
+    if isinstance(value, Sequence):
         return value.element
-    if kind is d.Module:
+    if kind is Module:
         elements = value.elements  # type: ignore[attr-defined]
-        if type(elements) is d.Sequence:
+        if type(elements) is Sequence:
             return elements.element
-        return d.STR if type(elements) is d.Mapping else elements or d.UNKNOWN
-    if kind is d.Mapping:
-        return d.STR
-    if kind is d.Host:
+        return STR if type(elements) is Mapping else elements or UNKNOWN
+    if kind is Mapping:
+        return STR
+    if kind is Host:
         return element_of_host(value)  # type: ignore[arg-type]
-    if kind is d.Role:
-        return value.element or d.UNKNOWN  # type: ignore[attr-defined]
-    if kind is d.Union:
-        parts = [part for part in value.alternatives if part is not d.NONE]  # type: ignore[attr-defined]
-        return d.joins([element_of(frame, part) for part in parts])
-    if kind in (d.Instance, d.Record):
+    if kind is KnownObject:
+        return value.element or UNKNOWN  # type: ignore[attr-defined]
+    if kind is Union:
+        parts = [part for part in value.alternatives if part is not NONE]  # type: ignore[attr-defined]
+        return join_all([element_of(frame, part) for part in parts])
+    if kind in (Instance, Struct):
         return element_of_object(frame, value)
-    return d.UNKNOWN
+    return UNKNOWN
 
 
-def element_of_host(value: d.Host) -> d.Value:
+def element_of_host(value: Host) -> Value:
     if value.type in ("size", "range"):
-        return d.INT if value.varies is None or value.type == "size" else d.host("int", varies=value.varies)
+        return INT if value.varies is None or value.type == "size" else host("int", varies=value.varies)
     if value.type == "numpy":
-        return d.NUMPY
-    return d.ANY_HOST if value is d.ANY_HOST else d.STR if value.type == "str" else d.UNKNOWN
+        return NUMPY
+    return ANY_HOST if value is ANY_HOST else STR if value.type == "str" else UNKNOWN
 
 
-def element_of_object(frame: Frame, value: d.Value) -> d.Value:
+def element_of_object(frame: Frame, value: Value) -> Value:
     method = frame.engine.program.method(value.ir, "__iter__")  # type: ignore[attr-defined]
     if method is None:
-        return d.UNKNOWN
-    result = frame.engine.invoke(frame, d.function(method, value), [], {}, 0)
-    return d.UNKNOWN if result is value else element_of(frame, result)
+        return UNKNOWN
+    result = frame.engine.invoke(frame, function_value(method, value), [], {}, 0)
+    return UNKNOWN if result is value else element_of(frame, result)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.lattice import sequence
+from xlalint.facts.domain.values import HOST, UNKNOWN, Host, Mapping, Module, Sequence, Tensor, Union, Value, mapping
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.reaching import assignment_of
 from xlalint.knowledge.tables import frameworks
@@ -18,8 +19,8 @@ def is_as_given(frame: Frame, node: ir.Expr | None) -> bool:
     if frameworks().get("entry", frame.function.name) is not None or not frame.given_by_signature():
         return False
     roots = roots_of(frame, node)
-    values = [frame.env.get(name, d.UNKNOWN) for name in roots]
-    return any(type(value) is not d.Module for value in values) and not any(type(v) is d.Module for v in values)
+    values = [frame.env.get(name, UNKNOWN) for name in roots]
+    return any(type(value) is not Module for value in values) and not any(type(v) is Module for v in values)
 
 
 def roots_of(frame: Frame, node: ir.Expr | None) -> frozenset[str]:
@@ -40,31 +41,31 @@ def roots_of(frame: Frame, node: ir.Expr | None) -> frozenset[str]:
     return frozenset(roots)
 
 
-def made_on_host(value: d.Value) -> d.Value:
+def made_on_host(value: Value) -> Value:
     """The same with its tensors on the host, where torch makes them if nobody names another device."""
-    if type(value) is d.Tensor:
-        return value.but(device=d.HOST)
-    if type(value) is d.Sequence and value.elements is not None:
-        return d.sequence(value.kind, [made_on_host(part) for part in value.elements])
-    if type(value) is d.Sequence:
-        return d.sequence(value.kind, None, made_on_host(value.element))
-    if type(value) is d.Mapping:
+    if type(value) is Tensor:
+        return value.but(device=HOST)
+    if type(value) is Sequence and value.elements is not None:
+        return sequence(value.kind, [made_on_host(part) for part in value.elements])
+    if type(value) is Sequence:
+        return sequence(value.kind, None, made_on_host(value.element))
+    if type(value) is Mapping:
         rest = None if value.rest is None else made_on_host(value.rest)
-        return d.mapping(tuple((key, made_on_host(part)) for key, part in value.items), rest)
+        return mapping(tuple((key, made_on_host(part)) for key, part in value.items), rest)
     return value
 
 
-def tells_no_device(value: d.Value) -> bool:
+def tells_no_device(value: Value) -> bool:
     """Whether a value is known to be made of numbers, words and tensors of the host alone, and names no device."""
-    if type(value) is d.Tensor:
-        return value.device == d.HOST
-    if type(value) is d.Sequence:
+    if type(value) is Tensor:
+        return value.device == HOST
+    if type(value) is Sequence:
         return all(map(tells_no_device, value.elements if value.elements is not None else (value.element,)))
-    if type(value) is d.Mapping:
+    if type(value) is Mapping:
         return all(tells_no_device(part) for _, part in value.items) and (not value.rest or tells_no_device(value.rest))
-    if type(value) is d.Union:
+    if type(value) is Union:
         return all(map(tells_no_device, value.alternatives))
-    return type(value) is d.Host and value.type in HOST_TYPES
+    return type(value) is Host and value.type in HOST_TYPES
 
 
 HOST_TYPES = frozenset({"int", "float", "bool", "str", "none", "bytes", "numpy"})

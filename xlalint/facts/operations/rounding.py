@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.row_lengths import bounded, is_mark, most_of, number_of
+from xlalint.facts.domain.values import ROUNDED, Host, LoopKey, Value, host
 from xlalint.facts.state.environment import Environment
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.reaching import assignment_of
 from xlalint.program import ir
 from xlalint.program.def_use import as_binary, bound_in, same
-from xlalint.program.traversal import walk
+from xlalint.program.traversal import called_name, walk
 
 SMALLEST = 8
 """A counter that is rounded to less is another number in nearly each step."""
@@ -29,9 +29,9 @@ class Rounding(NamedTuple):
     multiple: ir.Expr | None = None
 
 
-def rounded(frame: Frame, node: ir.Binary, value: d.Value) -> d.Value:
+def rounded(frame: Frame, node: ir.Binary, value: Value) -> Value:
     """What an operator gave: one of a few numbers, where it rounds."""
-    if type(value) is not d.Host or value.known or value.type == "str":
+    if type(value) is not Host or value.known or value.type == "str":
         return value
     found = rounding_of(frame, node, value)
     if found is None:
@@ -42,20 +42,20 @@ def rounded(frame: Frame, node: ir.Binary, value: d.Value) -> d.Value:
     frame.quiet -= 1
     if multiple is not None and multiple < (2 if value.varies is None or is_mark(value.varies) else SMALLEST):
         return value
-    return d.host(value.type, varies=mark_of(number, multiple), paid=value.paid)
+    return host(value.type, varies=mark_of(number, multiple), paid=value.paid)
 
 
-def mark_of(number: d.Value, multiple: int | None) -> d.LoopKey | None:
+def mark_of(number: Value, multiple: int | None) -> LoopKey | None:
     """The mark of a longest row that was rounded, where it is known how many lengths that makes."""
-    if multiple is None or type(number) is not d.Host or number.varies is None or not is_mark(number.varies):
+    if multiple is None or type(number) is not Host or number.varies is None or not is_mark(number.varies):
         return None
     most = most_of(number.varies)
-    if most is None or number.varies[1] == d.ROUNDED[1]:
+    if most is None or number.varies[1] == ROUNDED[1]:
         return None
-    return bounded(d.ROUNDED, -(-most // multiple))
+    return bounded(ROUNDED, -(-most // multiple))
 
 
-def rounding_of(frame: Frame, node: ir.Binary, value: d.Host) -> Rounding | None:
+def rounding_of(frame: Frame, node: ir.Binary, value: Host) -> Rounding | None:
     operator, left, right = node.operator, node.left, node.right
     if operator == "mul":
         return quotient(frame, left, right, value) or quotient(frame, right, left, value)
@@ -78,7 +78,7 @@ def holds_modulo(node: ir.Expr) -> bool:
     return type(node) is ir.Binary and (node.operator == "mod" or holds_modulo(node.left) or holds_modulo(node.right))
 
 
-def quotient(frame: Frame, node: ir.Expr, multiple: ir.Expr, value: d.Host) -> Rounding | None:
+def quotient(frame: Frame, node: ir.Expr, multiple: ir.Expr, value: Host) -> Rounding | None:
     """``math.ceil(n / 64)``, ``(n + 63) // 64`` or ``-(-n // 64)``, which is to be multiplied by 64."""
     node = meant(frame, node, value)
     whole = False
@@ -93,7 +93,7 @@ def quotient(frame: Frame, node: ir.Expr, multiple: ir.Expr, value: d.Host) -> R
     return Rounding(node.left, multiple) if same(node.right, multiple) else None
 
 
-def filled_up(frame: Frame, node: ir.Binary, value: d.Host) -> Rounding | None:
+def filled_up(frame: Frame, node: ir.Binary, value: Host) -> Rounding | None:
     """``n + (-n) % 64``, ``n + 64 - n % 64``, ``n - n % 64``."""
     pairs = [(node.left, node.right)]
     if node.operator == "add":
@@ -132,7 +132,7 @@ def is_whole(node: ir.Expr) -> bool:
     return bool(lengths) or (bool(logarithms) and type(node) is ir.Call and called_name(node) in WHOLE_NUMBERS)
 
 
-def meant(frame: Frame, node: ir.Expr, value: d.Host) -> ir.Expr:
+def meant(frame: Frame, node: ir.Expr, value: Host) -> ir.Expr:
     """What a name was last assigned. It is only looked for where the result would vary."""
     if type(node) is not ir.Name or value.varies is None:
         return node
@@ -142,18 +142,13 @@ def meant(frame: Frame, node: ir.Expr, value: d.Host) -> ir.Expr:
     return assignment.value
 
 
-def called_name(node: ir.Call) -> str:
-    function = node.function
-    return function.name if type(function) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
-
-
 # Statements
 
 
-def rounded_in_place(frame: Frame, node: ir.Augmented, value: d.Value) -> d.Value | None:
+def rounded_in_place(frame: Frame, node: ir.Augmented, value: Value) -> Value | None:
     """``n += -n % 64``; None where it does not round."""
     spelled = as_binary(node)
-    if type(value) is not d.Host or value.known or rounding_of(frame, spelled, value) is None:
+    if type(value) is not Host or value.known or rounding_of(frame, spelled, value) is None:
         return None
     return rounded(frame, spelled, value)
 
@@ -167,5 +162,5 @@ def settle(frame: Frame, node: ir.If, after: Environment | None, other: Environm
         return
     name, spelled = test.left.name, bound_in(node.body[0], test.left.name)
     value = after.get(name)
-    if spelled is not None and type(value) is d.Host and rounding_of(frame, spelled, value) is not None:
+    if spelled is not None and type(value) is Host and rounding_of(frame, spelled, value) is not None:
         other[name] = value

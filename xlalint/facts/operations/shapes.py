@@ -4,8 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.lattice import MASKS, sequence
 from xlalint.facts.domain.row_lengths import is_mark
+from xlalint.facts.domain.values import (
+    DATA,
+    FALSE,
+    HOST,
+    INTEGRAL,
+    NONE,
+    TRUE,
+    XLA,
+    Host,
+    LoopKey,
+    Sequence,
+    Tensor,
+    Union,
+    Value,
+    constant,
+    of_rank,
+    tensor,
+    tensor_of,
+)
 from xlalint.facts.operations.arithmetic import combined, matmul
 from xlalint.facts.state.call import Arguments, Keywords
 from xlalint.knowledge.tables import results
@@ -13,41 +32,41 @@ from xlalint.knowledge.tables import results
 FLOATING = frozenset({"float", "complex"})
 
 
-def dtype_argument(keywords: dict[str, d.Value], default: str | None) -> str | None:
+def dtype_argument(keywords: dict[str, Value], default: str | None) -> str | None:
     value = keywords.get("dtype")
-    if type(value) is d.Host and value.type == "dtype":
+    if type(value) is Host and value.type == "dtype":
         return value.constant if value.known else None
-    return default if value is None or value is d.NONE else None
+    return default if value is None or value is NONE else None
 
 
-def device_argument(keywords: dict[str, d.Value], default: str | None = d.HOST) -> str | None:
+def device_argument(keywords: dict[str, Value], default: str | None = HOST) -> str | None:
     """Where a factory makes its tensor. A device that nobody knows is taken for the user's: XLA."""
     value = keywords.get("device")
-    if value is None or value is d.NONE:
+    if value is None or value is NONE:
         return default
     return device_of(value)
 
 
-def device_of(value: d.Value) -> str | None:
-    if type(value) is d.Union:
-        found = {device_of(part) for part in value.alternatives if part is not d.NONE}
-        if found == {d.HOST}:
-            return d.HOST
-        return d.XLA
-    if type(value) is d.Host:
+def device_of(value: Value) -> str | None:
+    if type(value) is Union:
+        found = {device_of(part) for part in value.alternatives if part is not NONE}
+        if found == {HOST}:
+            return HOST
+        return XLA
+    if type(value) is Host:
         if value.type == "device" and value.known:
             return str(value.constant)
         if value.type == "str" and value.known:
-            return d.HOST if value.constant.startswith(("cpu", "meta")) else d.XLA
-    return d.XLA
+            return HOST if value.constant.startswith(("cpu", "meta")) else XLA
+    return XLA
 
 
-def is_meta(value: d.Value) -> bool:
+def is_meta(value: Value) -> bool:
     """The device whose tensors have no values: moving there reads nothing (measured)."""
-    return type(value) is d.Host and value.known and value.type in ("str", "device") and value.constant == "meta"
+    return type(value) is Host and value.known and value.type in ("str", "device") and value.constant == "meta"
 
 
-def op_result(name: str, base: d.Tensor, arguments: list[d.Value], keywords: dict[str, d.Value]) -> d.Value:
+def op_result(name: str, base: Tensor, arguments: list[Value], keywords: dict[str, Value]) -> Value:
     """``arguments`` are those after the first tensor."""
     row = results().get(name) or (results().get(name[:-1]) if name.endswith("_") else None)
     base = base.but(optional=False) if base.optional else base
@@ -55,53 +74,53 @@ def op_result(name: str, base: d.Tensor, arguments: list[d.Value], keywords: dic
         return base.but(dims=None, dtype=dtype_argument(keywords, weakened(base.dtype)))
     dtype = row.dtype or None
     shape = row.shape
-    if shape == "binary" or (shape == "reduce-pair" and arguments and d.tensor_of(arguments[0]) is not None):
-        other = d.tensor_of(arguments[0]) if arguments else None
+    if shape == "binary" or (shape == "reduce-pair" and arguments and tensor_of(arguments[0]) is not None):
+        other = tensor_of(arguments[0]) if arguments else None
         return combined(base, other, dtype, False, arguments[0] if arguments and other is None else None)
     if shape == "reduce-last-pair":
-        return reduced(name, base, arguments or [d.constant(-1)], keywords, dtype, True)
+        return reduced(name, base, arguments or [constant(-1)], keywords, dtype, True)
     if shape in ("reduce", "reduce-pair"):
         return reduced(name, base, arguments, keywords, dtype, shape == "reduce-pair")
     if shape == "matmul":
-        return matmul(base, d.tensor_of(arguments[0]) if arguments else None)
+        return matmul(base, tensor_of(arguments[0]) if arguments else None)
     kind = dtype_argument(keywords, dtype or base.dtype)
     if shape == "same":
-        return base.but(dtype=kind, grad=base.grad and kind not in d.INTEGRAL)
+        return base.but(dtype=kind, grad=base.grad and kind not in INTEGRAL)
     if shape == "rank":
-        return base.but(dtype=kind, dims=d.of_rank(base.rank))
+        return base.but(dtype=kind, dims=of_rank(base.rank))
     if shape == "pair":
-        ranked = base.but(dims=d.of_rank(base.rank))
-        return d.sequence("tuple", (ranked, ranked.but(dtype="int", grad=False)))
+        ranked = base.but(dims=of_rank(base.rank))
+        return sequence("tuple", (ranked, ranked.but(dtype="int", grad=False)))
     if shape == "loss":
         return loss(base, keywords)
     if shape == "like":
         device = device_argument(keywords, base.device)
-        return d.tensor(device, kind, base.dims, False, base.varies, base.certainty)
+        return tensor(device, kind, base.dims, False, base.varies, base.certainty)
     if shape == "rows":
-        return base.but(dims=(None, base.rank), dtype="int", grad=False, varies=d.DATA)
+        return base.but(dims=(None, base.rank), dtype="int", grad=False, varies=DATA)
     return base.but(dtype=kind, dims=None)
 
 
 def weakened(dtype: str | None) -> str | None:
     """The dtype of an op that the table does not know: a mask need not stay one."""
-    return None if dtype in d.MASKS else dtype
+    return None if dtype in MASKS else dtype
 
 
-def loss(base: d.Tensor, keywords: dict[str, d.Value]) -> d.Tensor:
+def loss(base: Tensor, keywords: dict[str, Value]) -> Tensor:
     reduction = keywords.get("reduction")
-    none = type(reduction) is d.Host and reduction.constant == "none"
-    scalar = reduction is None or (type(reduction) is d.Host and reduction.known and not none)
+    none = type(reduction) is Host and reduction.constant == "none"
+    scalar = reduction is None or (type(reduction) is Host and reduction.known and not none)
     return base.but(dtype="float", dims=() if scalar else None, grad=True)
 
 
 def reduced(
     name: str,
-    base: d.Tensor,
-    arguments: list[d.Value],
-    keywords: dict[str, d.Value],
+    base: Tensor,
+    arguments: list[Value],
+    keywords: dict[str, Value],
     dtype: str | None,
     pair: bool,
-) -> d.Value:
+) -> Value:
     position = 1 if name in ("norm", "quantile", "nanquantile") else 0
     dim = keywords.get("dim", keywords.get("axis"))
     if dim is None and len(arguments) > position:
@@ -111,64 +130,64 @@ def reduced(
         keep = arguments[position + 1]
     kind = dtype_argument(keywords, dtype or reduced_dtype(name, base.dtype))
     dims: tuple[int | None, ...] | None
-    if dim is None or dim is d.NONE:
+    if dim is None or dim is NONE:
         kept = keywords.get("keepdim", keywords.get("keepdims"))
-        whole = () if kept is None or kept is d.FALSE else d.of_rank(base.rank) if kept is d.TRUE else None
-        return base.but(dims=whole, dtype=kind, varies=None, grad=base.grad and kind not in d.INTEGRAL)
+        whole = () if kept is None or kept is FALSE else of_rank(base.rank) if kept is TRUE else None
+        return base.but(dims=whole, dtype=kind, varies=None, grad=base.grad and kind not in INTEGRAL)
     dims = reduced_dims(base, dim, keep)
-    value = base.but(dims=dims, dtype=kind, grad=base.grad and kind not in d.INTEGRAL)
+    value = base.but(dims=dims, dtype=kind, grad=base.grad and kind not in INTEGRAL)
     if pair:
-        return d.sequence("tuple", (value, value.but(dtype="int", grad=False)))
+        return sequence("tuple", (value, value.but(dtype="int", grad=False)))
     return value
 
 
 def reduced_dtype(name: str, dtype: str | None) -> str | None:
     """Sums of masks are counts."""
-    if name in ("sum", "prod", "cumsum", "nansum") and dtype in d.MASKS:
+    if name in ("sum", "prod", "cumsum", "nansum") and dtype in MASKS:
         return "int"
     return dtype
 
 
-def reduced_dims(base: d.Tensor, dim: d.Value, keep: d.Value | None) -> tuple[int | None, ...] | None:
+def reduced_dims(base: Tensor, dim: Value, keep: Value | None) -> tuple[int | None, ...] | None:
     if base.rank is None:
         return None
-    if keep is d.TRUE:
-        return d.of_rank(base.rank)
-    if keep is not None and keep is not d.FALSE:
+    if keep is TRUE:
+        return of_rank(base.rank)
+    if keep is not None and keep is not FALSE:
         return None
-    if type(dim) is d.Sequence and dim.elements is not None:
-        return d.of_rank(max(base.rank - len(dim.elements), 0))
-    if type(dim) is d.Host:
-        return d.of_rank(max(base.rank - 1, 0))
+    if type(dim) is Sequence and dim.elements is not None:
+        return of_rank(max(base.rank - len(dim.elements), 0))
+    if type(dim) is Host:
+        return of_rank(max(base.rank - 1, 0))
     return None
 
 
-def dims_from(arguments: list[d.Value]) -> tuple[int | None, ...] | None:
+def dims_from(arguments: list[Value]) -> tuple[int | None, ...] | None:
     """Sizes as written: ``(2, 3)``, ``[2, 3]`` or ``2, 3``."""
-    if len(arguments) == 1 and type(arguments[0]) is d.Sequence:
+    if len(arguments) == 1 and type(arguments[0]) is Sequence:
         elements = arguments[0].elements
         if elements is None:
             return None
         arguments = list(elements)
     sizes: list[int | None] = []
     for value in arguments:
-        if type(value) is d.Host and value.type in ("int", "?", "float"):
+        if type(value) is Host and value.type in ("int", "?", "float"):
             sizes.append(value.constant if type(value.constant) is int else None)
-        elif type(value) is d.Host and value.type == "size":
+        elif type(value) is Host and value.type == "size":
             return None
-        elif type(value) is d.Tensor and value.rank == 0:
+        elif type(value) is Tensor and value.rank == 0:
             sizes.append(None)
         else:
             return None
     return tuple(sizes)
 
 
-def varying(arguments: list[d.Value]) -> d.LoopKey | None:
+def varying(arguments: list[Value]) -> LoopKey | None:
     """The loop that changes one of these sizes."""
     for value in arguments:
-        if type(value) is d.Host and value.varies is not None and not is_mark(value.varies):
+        if type(value) is Host and value.varies is not None and not is_mark(value.varies):
             return value.varies
-        if type(value) is d.Sequence and value.elements:
+        if type(value) is Sequence and value.elements:
             found = varying(list(value.elements))
             if found is not None:
                 return found
@@ -178,34 +197,34 @@ def varying(arguments: list[d.Value]) -> d.LoopKey | None:
 # Results that the table can't express
 
 
-def of_one_hot(base: d.Tensor, rest: Arguments, keywords: Keywords) -> d.Value:
-    return base.but(dtype="int", dims=None if base.rank is None else d.of_rank(base.rank + 1), grad=False)
+def of_one_hot(base: Tensor, rest: Arguments, keywords: Keywords) -> Value:
+    return base.but(dtype="int", dims=None if base.rank is None else of_rank(base.rank + 1), grad=False)
 
 
-def of_nonzero(base: d.Tensor, rest: Arguments, keywords: Keywords) -> d.Value:
-    flat = base.but(dtype="int", dims=(None,), grad=False, varies=d.DATA)
-    if keywords.get("as_tuple") is d.TRUE or (rest and rest[0] is d.TRUE):
-        return d.sequence("tuple", None, flat) if base.rank is None else d.sequence("tuple", [flat] * base.rank)
+def of_nonzero(base: Tensor, rest: Arguments, keywords: Keywords) -> Value:
+    flat = base.but(dtype="int", dims=(None,), grad=False, varies=DATA)
+    if keywords.get("as_tuple") is TRUE or (rest and rest[0] is TRUE):
+        return sequence("tuple", None, flat) if base.rank is None else sequence("tuple", [flat] * base.rank)
     return flat.but(dims=(None, base.rank))
 
 
-def of_masked_select(base: d.Tensor, rest: Arguments, keywords: Keywords) -> d.Value:
-    return base.but(dims=(None,), varies=d.DATA)
+def of_masked_select(base: Tensor, rest: Arguments, keywords: Keywords) -> Value:
+    return base.but(dims=(None,), varies=DATA)
 
 
-def of_unique(base: d.Tensor, rest: Arguments, keywords: Keywords) -> d.Value:
-    value = base.but(dims=d.of_rank(1) if "dim" not in keywords else None, varies=d.DATA, grad=False)
-    extra = [k for k in ("return_inverse", "return_counts") if keywords.get(k) not in (None, d.FALSE)]
+def of_unique(base: Tensor, rest: Arguments, keywords: Keywords) -> Value:
+    value = base.but(dims=of_rank(1) if "dim" not in keywords else None, varies=DATA, grad=False)
+    extra = [k for k in ("return_inverse", "return_counts") if keywords.get(k) not in (None, FALSE)]
     if not extra:
         return value
-    return d.sequence("tuple", [value] + [value.but(dtype="int", dims=(None,)) for _ in extra])
+    return sequence("tuple", [value] + [value.but(dtype="int", dims=(None,)) for _ in extra])
 
 
-def of_repeat(base: d.Tensor, rest: Arguments, keywords: Keywords) -> d.Value:
-    return base.but(dims=d.of_rank(base.rank))
+def of_repeat(base: Tensor, rest: Arguments, keywords: Keywords) -> Value:
+    return base.but(dims=of_rank(base.rank))
 
 
-SPECIAL: dict[str, Callable[[d.Tensor, Arguments, Keywords], d.Value]] = {
+SPECIAL: dict[str, Callable[[Tensor, Arguments, Keywords], Value]] = {
     "one_hot": of_one_hot,
     "nonzero": of_nonzero,
     "argwhere": of_nonzero,

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.refinement import as_operand
+from xlalint.facts.domain.values import UNKNOWN, KnownObject, Sequence, Tensor, Value, known_object, tensor, tensor_of
 from xlalint.facts.state.call import Arguments, Keywords
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 
 
-def call_unknown(frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def call_unknown(frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     """Something unknown that is fed a batch in a step loop is taken for a model; what is made of tensors, for one."""
-    if any(type(a) is d.Role and a.role == "batch" for a in arguments) or (
-        type(keywords.get("**")) is d.Tensor and "**" in keywords
+    if any(type(a) is KnownObject and a.role == "batch" for a in arguments) or (
+        type(keywords.get("**")) is Tensor and "**" in keywords
     ):
         frame.sign("model-call", node.at)
-        return d.role("output", d.tensor(certainty=1))
+        return known_object("output", tensor(certainty=1))
     if any(holds_live_tensor(value) for value in (*arguments, *keywords.values())):
         return DERIVED
-    return d.UNKNOWN
+    return UNKNOWN
 
 
-DERIVED = d.role("derived", d.tensor(certainty=0))
+DERIVED = known_object("derived", tensor(certainty=0))
 
 
-def holds_live_tensor(value: d.Value) -> bool:
-    if type(value) is d.Sequence:
+def holds_live_tensor(value: Value) -> bool:
+    if type(value) is Sequence:
         value = value.element
-    known = d.tensor_of(d.as_operand(value))
+    known = tensor_of(as_operand(value))
     return known is not None and known.live

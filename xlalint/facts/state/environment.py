@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.lattice import join
+from xlalint.facts.domain.values import Value
 
-Environment: TypeAlias = "dict[str, d.Value]"
+Environment: TypeAlias = "dict[str, Value]"
 
 
 CLEAN = "%clean"
@@ -23,7 +24,7 @@ def join_environments(a: Environment | None, b: Environment | None) -> Environme
     for name, other in b.items():
         value = joined.get(name)
         if value is not other:
-            joined[name] = other if value is None else d.join(value, other)
+            joined[name] = other if value is None else join(value, other)
     if CLEAN in joined and (CLEAN not in a or CLEAN not in b):
         del joined[CLEAN]
     return joined

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.values import TRUE, UNKNOWN, Function, KnownObject, LoopKey, Value, tensor_of
 from xlalint.facts.events import Effect, Place
 from xlalint.facts.external import Follower
 from xlalint.facts.failures import Failure
@@ -21,9 +21,9 @@ from xlalint.knowledge.ops import OpTable
 from xlalint.program import ir
 from xlalint.program.link import GlobalName, Program
 
-Evaluation: TypeAlias = "Callable[[Frame, Any], d.Value]"
+Evaluation: TypeAlias = "Callable[[Frame, Any], Value]"
 """How an expression of one type is evaluated."""
-Reveal: TypeAlias = Callable[[str, int, d.Value], None]
+Reveal: TypeAlias = Callable[[str, int, Value], None]
 """Told the path, the line and the argument of each ``reveal(x)`` that is evaluated; tests of facts set it."""
 
 
@@ -40,14 +40,14 @@ class Evaluator(ABC):
     records: dict[ir.FunctionIR, Record]
     failures: dict[Failure, None]
     reveal: Reveal | None
-    promised: dict[ir.Parameter, d.Value]
+    promised: dict[ir.Parameter, Value]
     work: int
     keeps_fields: bool
     expressions: Mapping[type[ir.Expr], Evaluation]
 
     @staticmethod
     @abstractmethod
-    def show(value: d.Value) -> str: ...
+    def show(value: Value) -> str: ...
 
     @staticmethod
     @abstractmethod
@@ -55,16 +55,16 @@ class Evaluator(ABC):
 
     @staticmethod
     @abstractmethod
-    def assign(frame: Frame, target: ir.Expr, value: d.Value, source: ir.Expr | None) -> None: ...
+    def assign(frame: Frame, target: ir.Expr, value: Value, source: ir.Expr | None) -> None: ...
 
     @staticmethod
     @abstractmethod
-    def apply(frame: Frame, callee: d.Value, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    def apply(frame: Frame, callee: Value, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
         """What calling any value gives."""
 
     @staticmethod
     @abstractmethod
-    def role_attribute(value: d.Role, name: str) -> d.Value: ...
+    def role_attribute(value: KnownObject, name: str) -> Value: ...
 
     @property
     @abstractmethod
@@ -86,33 +86,31 @@ class Evaluator(ABC):
     # Queries about functions
 
     @abstractmethod
-    def call(self, frame: Frame, callee: d.Function, arguments: Arguments, keywords: Keywords, at: int) -> Answer:
+    def call(self, frame: Frame, callee: Function, arguments: Arguments, keywords: Keywords, at: int) -> Answer:
         """What a function of the program gives and leaves behind."""
 
     @abstractmethod
-    def invoke(
-        self, frame: Frame, callee: d.Function, arguments: Arguments, keywords: Keywords, at: int
-    ) -> d.Value: ...
+    def invoke(self, frame: Frame, callee: Function, arguments: Arguments, keywords: Keywords, at: int) -> Value: ...
 
     @abstractmethod
-    def default(self, node: ir.Expr, function: ir.FunctionIR) -> d.Value: ...
+    def default(self, node: ir.Expr, function: ir.FunctionIR) -> Value: ...
 
     @abstractmethod
-    def annotated(self, node: ir.Expr | None, path: str) -> d.Value | None: ...
+    def annotated(self, node: ir.Expr | None, path: str) -> Value | None: ...
 
     # Queries about names, classes and attributes
 
     @abstractmethod
-    def global_value(self, frame: Frame, symbol: GlobalName) -> d.Value: ...
+    def global_value(self, frame: Frame, symbol: GlobalName) -> Value: ...
 
     @abstractmethod
-    def module_attribute(self, frame: Frame, path: str, dotted: str, name: str) -> d.Value: ...
+    def module_attribute(self, frame: Frame, path: str, dotted: str, name: str) -> Value: ...
 
     @abstractmethod
-    def attribute_value(self, frame: Frame, cls: ir.ClassIR, name: str) -> d.Value | None: ...
+    def attribute_value(self, frame: Frame, cls: ir.ClassIR, name: str) -> Value | None: ...
 
     @abstractmethod
-    def class_value(self, frame: Frame, cls: ir.ClassIR, name: str) -> d.Value | None: ...
+    def class_value(self, frame: Frame, cls: ir.ClassIR, name: str) -> Value | None: ...
 
     @abstractmethod
     def class_names(self, cls: ir.ClassIR) -> tuple[str, ...]: ...
@@ -121,15 +119,15 @@ class Evaluator(ABC):
     def is_module_class(self, cls: ir.ClassIR) -> bool: ...
 
     @abstractmethod
-    def instance_of(self, cls: ir.ClassIR) -> d.Value: ...
+    def instance_of(self, cls: ir.ClassIR) -> Value: ...
 
     # Statements
 
     @abstractmethod
-    def enter(self, frame: Frame, expression: ir.Expr) -> tuple[d.Value, str]: ...
+    def enter(self, frame: Frame, expression: ir.Expr) -> tuple[Value, str]: ...
 
     @abstractmethod
-    def iterated(self, frame: Frame, node: ir.For) -> d.Value: ...
+    def iterated(self, frame: Frame, node: ir.For) -> Value: ...
 
 
 class Frame:
@@ -138,7 +136,7 @@ class Frame:
         engine: Evaluator,
         function: ir.FunctionIR,
         environment: Environment,
-        receiver: d.Value | None,
+        receiver: Value | None,
         depth: Depth,
         no_grad: bool = False,
     ) -> None:
@@ -153,11 +151,11 @@ class Frame:
         self.depth = depth
         self.no_grad = no_grad
         self.record = Record()
-        self.writes: dict[str, d.Value] = {}
+        self.writes: dict[str, Value] = {}
         self.registered: set[str] = set()
         """Attributes that are buffers or states: these stay what they were registered as."""
-        self.result: d.Value | None = None
-        self.yielded: d.Value | None = None
+        self.result: Value | None = None
+        self.yielded: Value | None = None
         self.final: Environment | None = None
         self.region: RegionKey = ROOT
         self.statement = 0
@@ -180,16 +178,16 @@ class Frame:
         """Whether ``given_by_signature`` was asked."""
         self.stands_for_device = False
         self.cost = 1
-        self.closures: dict[d.Function, None] = {}
+        self.closures: dict[Function, None] = {}
         self.loops = 0
         self.called_at: set[int] = set()
 
     # Evaluation
 
-    def evaluate(self, node: ir.Expr) -> d.Value:
+    def evaluate(self, node: ir.Expr) -> Value:
         return self.expressions[type(node)](self, node)
 
-    def call(self, callee: d.Value, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+    def call(self, callee: Value, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
         return self.engine.apply(self, callee, arguments, keywords, node)
 
     @property
@@ -198,15 +196,15 @@ class Frame:
         assert self.environment is not None
         return self.environment
 
-    def lookup(self, path: str) -> d.Value | None:
+    def lookup(self, path: str) -> Value | None:
         return self.env.get(path)
 
-    def bind(self, path: str, value: d.Value) -> None:
+    def bind(self, path: str, value: Value) -> None:
         environment = self.environment
         assert environment is not None
         environment[path] = value
         self.origins[path] = self.statement
-        if self.known_globals is not None and value is not d.UNKNOWN:
+        if self.known_globals is not None and value is not UNKNOWN:
             self.known_globals[path] = value
 
     def bound_on(self, name: str) -> int:
@@ -224,7 +222,7 @@ class Frame:
         self,
         effect: Effect,
         at: int,
-        value: d.Value,
+        value: Value,
         subject: str = "",
         operand: ir.Expr | None = None,
         *,
@@ -232,11 +230,11 @@ class Frame:
         detail: str = "",
         form: str = "",
         backward_only: bool = False,
-        varies: d.LoopKey | None = None,
+        varies: LoopKey | None = None,
     ) -> None:
         if self.quiet:
             return
-        known = d.tensor_of(value)
+        known = tensor_of(value)
         if known is not None:
             certainty = min(certainty, known.certainty)
         if self.guards:
@@ -307,14 +305,14 @@ class Frame:
     def after_call(self, answer: Answer) -> None:
         """Whether the device has work after a call is what the callee leaves."""
         if self.environment is not None and answer.clean:
-            self.environment[CLEAN] = d.TRUE
+            self.environment[CLEAN] = TRUE
         else:
             self.pending()
 
     def boundary(self, at: int) -> None:
         self.sign("boundary", at)
         if self.environment is not None:
-            self.environment[CLEAN] = d.TRUE
+            self.environment[CLEAN] = TRUE
 
     def inside(self, kind: str, at: int, over: str = "", text: int = 0) -> Inside:
         """Everything evaluated in here belongs to a region of its own."""
@@ -343,7 +341,7 @@ class Frame:
             key = self.record.regions[key].parent
         return first
 
-    def loop_key(self) -> d.LoopKey | None:
+    def loop_key(self) -> LoopKey | None:
         """The innermost loop around this place."""
         if not self.loops:
             return None

@@ -6,15 +6,15 @@ from typing import Any
 
 import msgspec
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.values import Value
 from xlalint.facts.state.environment import Environment
 
 
 class Answer(msgspec.Struct, frozen=True, eq=False):
     """The result of one evaluation. ``calls`` and ``attributes`` are the depths it needed."""
 
-    value: d.Value
-    writes: dict[str, d.Value]
+    value: Value
+    writes: dict[str, Value]
     final: Environment
     """The names at its end, of a module's body; what else ended keeps none."""
     clean: bool
@@ -49,7 +49,7 @@ class Memo:
         self.answers.setdefault(key, []).append((calls, attributes, answer))
 
 
-def answer_of(value: d.Value) -> Answer:
+def answer_of(value: Value) -> Answer:
     return Answer(value, {}, {}, False, 0, 0, True, True, 1)
 
 

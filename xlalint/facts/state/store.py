@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.lattice import join_maybe
+from xlalint.facts.domain.values import Value
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 from xlalint.program.traversal import receiver_node
 
 
-def keep(frame: Frame, node: ir.Call, value: d.Value) -> None:
+def keep(frame: Frame, node: ir.Call, value: Value) -> None:
     """Store a container's new value under the name that holds it."""
     holder = receiver_node(node)
     if type(holder) is ir.Name and holder.name in frame.env:
         frame.env[holder.name] = value
     elif type(holder) is ir.Attribute and type(holder.value) is ir.Name and holder.value.name == "self":
         frame.env[f"self.{holder.name}"] = value
-        frame.writes[holder.name] = d.join_maybe(frame.writes.get(holder.name), value) or value
+        frame.writes[holder.name] = join_maybe(frame.writes.get(holder.name), value) or value

@@ -11,8 +11,9 @@ import re
 from xlalint.facts.detectors.costly_calls import check_call
 from xlalint.facts.detectors.loss import learn_loss
 from xlalint.facts.detectors.text_reads import printed
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.declared import promised_result
+from xlalint.facts.domain.lattice import sequence
+from xlalint.facts.domain.values import NONE, TRUE, UNKNOWN, KnownObject, Value
 from xlalint.facts.libraries.frameworks.training import gathered, on_device, write
 from xlalint.facts.libraries.installed.followed_calls import follow_method
 from xlalint.facts.state.frame import Frame
@@ -32,20 +33,20 @@ def methods(kind: str) -> dict[str, str]:
 
 
 def call_driver(
-    frame: Frame, role: d.Role, name: str, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call
-) -> d.Value:
+    frame: Frame, role: KnownObject, name: str, arguments: list[Value], keywords: dict[str, Value], node: ir.Call
+) -> Value:
     if name in methods("hands-on"):
         hand_on(frame, methods("hands-on")[name], keywords, node)
     if name in methods("prepares"):
         frame.sign("framework", node.at)
-        values = [on_device(v) if type(v) is d.Role and v.role == "loader" else v for v in arguments]
-        return values[0] if len(values) == 1 else d.sequence("tuple", values)
+        values = [on_device(v) if type(v) is KnownObject and v.role == "loader" else v for v in arguments]
+        return values[0] if len(values) == 1 else sequence("tuple", values)
     if name in methods("backward"):
         frame.sign("backward", node.at)
         frame.sign("framework", node.at)
         learn_loss(frame, node)
         frame.pending()
-        return d.NONE
+        return NONE
     if name in methods("gathers"):
         follow_method(frame, DRIVERS[0], name, arguments, keywords, node)
         if name in methods("boundary"):
@@ -53,17 +54,17 @@ def call_driver(
         return gathered(methods("gathers")[name], arguments)
     if name in methods("logging"):
         printed(frame, f"accelerator.{name}", arguments, node)
-        return d.NONE
+        return NONE
     if name in methods("writer"):
         return write(frame, role, name, arguments, keywords, node)
     followed = follow_method(frame, DRIVERS[0], name, arguments, keywords, node)
-    return promised_result(DRIVERS, name, keywords) or followed or d.UNKNOWN
+    return promised_result(DRIVERS, name, keywords) or followed or UNKNOWN
 
 
-def hand_on(frame: Frame, row: str, keywords: dict[str, d.Value], node: ir.Call) -> None:
+def hand_on(frame: Frame, row: str, keywords: dict[str, Value], node: ir.Call) -> None:
     """A method that calls a function whose cost is measured: its own arguments go to it by name."""
     match = HANDED_ON.fullmatch(row)
     if match is None or (match["needed"] and match["needed"] not in keywords):
         return
-    default = {match["key"]: d.TRUE} if match["key"] else {}
+    default = {match["key"]: TRUE} if match["key"] else {}
     check_call(frame, match["callee"], [], {**default, **keywords}, node, fixable=False)

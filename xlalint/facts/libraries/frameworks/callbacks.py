@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import functools
 
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.declared import is_a, parsed
+from xlalint.facts.domain.values import INT, Class, Function, Instance, Namespace, Sequence, Struct, Value, host
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 
-CALLABLE = (d.Function, d.Instance, d.Record)
+CALLABLE = (Function, Instance, Struct)
 
 
 @functools.cache
-def rows() -> dict[str, tuple[tuple[str, str, tuple[d.Value, ...]], ...]]:
+def rows() -> dict[str, tuple[tuple[str, str, tuple[Value, ...]], ...]]:
     """By keyword: whose calls take it, the pace, and what the function is given."""
-    found: dict[str, list[tuple[str, str, tuple[d.Value, ...]]]] = {}
+    found: dict[str, list[tuple[str, str, tuple[Value, ...]]]] = {}
     for key in sorted(frameworks().names("calls-back")):
         owner, _, keyword = key.rpartition(".")
         pace, _, given = (frameworks().get("calls-back", key) or "").partition(":")
@@ -28,7 +28,7 @@ def rows() -> dict[str, tuple[tuple[str, str, tuple[d.Value, ...]], ...]]:
     return {key: tuple(values) for key, values in found.items()}
 
 
-def check_called_back(frame: Frame, callee: d.Value, keywords: dict[str, d.Value], node: ir.Call) -> None:
+def check_called_back(frame: Frame, callee: Value, keywords: dict[str, Value], node: ir.Call) -> None:
     if not keywords or rows().keys().isdisjoint(keywords):
         return
     names = names_of(frame, callee)
@@ -40,20 +40,18 @@ def check_called_back(frame: Frame, callee: d.Value, keywords: dict[str, d.Value
                     run_callback(frame, function, pace, given, node, getattr(expressions[keyword], "at", node.at))
 
 
-def names_of(frame: Frame, callee: d.Value) -> tuple[str, ...]:
-    if type(callee) is d.Namespace:
+def names_of(frame: Frame, callee: Value) -> tuple[str, ...]:
+    if type(callee) is Namespace:
         return (callee.name,)
-    return frame.engine.class_names(callee.ir) if type(callee) is d.Class else ()
+    return frame.engine.class_names(callee.ir) if type(callee) is Class else ()
 
 
-def functions_in(value: d.Value) -> list[d.Value]:
-    parts = value.elements or () if type(value) is d.Sequence else (value,)
+def functions_in(value: Value) -> list[Value]:
+    parts = value.elements or () if type(value) is Sequence else (value,)
     return [part for part in parts if type(part) in CALLABLE]
 
 
-def run_callback(
-    frame: Frame, function: d.Value, pace: str, given: tuple[d.Value, ...], node: ir.Call, at: int
-) -> None:
+def run_callback(frame: Frame, function: Value, pace: str, given: tuple[Value, ...], node: ir.Call, at: int) -> None:
 
     heat, *words = pace.split()
     region = "collate" if "host" in words else "loop" if heat == "step" else heat
@@ -63,5 +61,5 @@ def run_callback(
             frame.sign("framework", at)
             if "evaluation" not in words:
                 frame.sign("backward", at)
-        counted = d.host("int", varies=frame.loop_key())
-        frame.call(function, [counted if value is d.INT else value for value in given], {}, node)
+        counted = host("int", varies=frame.loop_key())
+        frame.call(function, [counted if value is INT else value for value in given], {}, node)

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.values import (
+    ANY_HOST,
+    INT,
+    UNKNOWN,
+    Function,
+    KnownObject,
+    Sequence,
+    Value,
+    bound_method,
+    known_object,
+    tensor,
+)
 from xlalint.facts.operations import members
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 
-ENGINE = d.role("engine")
+ENGINE = known_object("engine")
 STATE = "state"
 """The detail of ``engine.state``."""
 BOUNDED = "sets the boundary"
@@ -15,45 +26,45 @@ BOUNDED = "sets the boundary"
 
 
 def run_engine(
-    frame: Frame, engine: d.Role, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call
-) -> d.Value:
+    frame: Frame, engine: KnownObject, arguments: list[Value], keywords: dict[str, Value], node: ir.Call
+) -> Value:
     """``trainer.run(loader)`` calls the step function for each batch."""
-    if type(engine.element) is not d.Sequence or engine.element.elements is None:
-        return d.UNKNOWN
+    if type(engine.element) is not Sequence or engine.element.elements is None:
+        return UNKNOWN
     step, _ = engine.element.elements
-    loader = arguments[0] if arguments else keywords.get("data", d.UNKNOWN)
-    known = type(loader) is d.Role and loader.role == "loader"
+    loader = arguments[0] if arguments else keywords.get("data", UNKNOWN)
+    known = type(loader) is KnownObject and loader.role == "loader"
     with frame.inside("loop", node.at, "loader", node.at):
         detail = loader.detail if known else None  # type: ignore[attr-defined]
         if detail is not None:
             frame.sign(f"{detail}-loader", node.at)
         if engine.detail == BOUNDED:
             frame.sign("framework", node.at)
-        batch = members.element_of(frame, loader) if known else d.role("batch", d.tensor(None, certainty=1))
+        batch = members.element_of(frame, loader) if known else known_object("batch", tensor(None, certainty=1))
         run_step(frame, step, batch, node)
-    return d.role("engine", engine.element, STATE)
+    return known_object("engine", engine.element, STATE)
 
 
-def run_step(frame: Frame, step: d.Value, batch: d.Value, node: ir.Call) -> d.Value:
+def run_step(frame: Frame, step: Value, batch: Value, node: ir.Call) -> Value:
 
-    return frame.call(step, [ENGINE, batch], {}, node) if type(step) is d.Function else d.UNKNOWN
+    return frame.call(step, [ENGINE, batch], {}, node) if type(step) is Function else UNKNOWN
 
 
-def output_of(engine: d.Value) -> d.Value:
+def output_of(engine: Value) -> Value:
     """What an engine's process function gives for a batch."""
-    known = type(engine) is d.Role and engine.role == "engine" and type(engine.element) is d.Sequence
-    return engine.element.elements[1] if known and engine.element.elements else d.UNKNOWN  # type: ignore[attr-defined]
+    known = type(engine) is KnownObject and engine.role == "engine" and type(engine.element) is Sequence
+    return engine.element.elements[1] if known and engine.element.elements else UNKNOWN  # type: ignore[attr-defined]
 
 
-def engine_attribute(engine: d.Role, name: str) -> d.Value:
+def engine_attribute(engine: KnownObject, name: str) -> Value:
     """``engine.state``, and what stands there."""
     if name == "state":
-        return d.role("engine", engine.element, STATE)
+        return known_object("engine", engine.element, STATE)
     if engine.detail != STATE:
-        return d.bound(engine, name)
+        return bound_method(engine, name)
     if name in ("iteration", "epoch", "max_epochs", "epoch_length"):
-        return d.INT
-    return output_of(engine) if name == "output" else d.ANY_HOST if name == "metrics" else d.UNKNOWN
+        return INT
+    return output_of(engine) if name == "output" else ANY_HOST if name == "metrics" else UNKNOWN
 
 
 # Handlers

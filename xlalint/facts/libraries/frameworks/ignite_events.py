@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.values import UNKNOWN, Function, KnownObject, Value
 from xlalint.facts.libraries.frameworks.ignite import BOUNDED, ENGINE
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
@@ -48,12 +48,12 @@ def pace_of(event: ir.Expr) -> str | None:
     return None
 
 
-def hook(frame: Frame, event: ir.Call, handler: d.Value, rest: list[d.Value]) -> None:
+def hook(frame: Frame, event: ir.Call, handler: Value, rest: list[Value]) -> None:
     """Call a handler as often as its event fires."""
 
     first = event_of(event)
     pace = pace_of(first) if first is not None else None
-    if pace is None or type(handler) is not d.Function:
+    if pace is None or type(handler) is not Function:
         return
     engine = engine_of(frame, event)
     arguments = [engine, *rest] if takes_engine(handler, len(rest)) else rest
@@ -75,28 +75,28 @@ def hook(frame: Frame, event: ir.Call, handler: d.Value, rest: list[d.Value]) ->
         frame.call(handler, arguments, {}, event)
 
 
-def engine_of(frame: Frame, event: ir.Call) -> d.Role:
+def engine_of(frame: Frame, event: ir.Call) -> KnownObject:
     """The engine whose event it is: the one that is asked, or the one that a logger is attached to."""
     holder: ir.Expr | None = None
     if type(event.function) is ir.Attribute:
         attached = event.function.name == "attach" and event.arguments
         holder = event.arguments[0] if attached else event.function.value
     value = frame.evaluate(holder) if isinstance(holder, (ir.Name, ir.Attribute)) else ENGINE
-    return value if type(value) is d.Role and value.role == "engine" else ENGINE
+    return value if type(value) is KnownObject and value.role == "engine" else ENGINE
 
 
-def takes_engine(handler: d.Function, given: int) -> bool:
+def takes_engine(handler: Function, given: int) -> bool:
     taken = [p for p in handler.ir.parameters if p.kind == "positional" and p.default is None]
     bound = 1 if handler.receiver is not None else 0
     return len(taken) - bound > given
 
 
-def check_hook(frame: Frame, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call) -> None:
+def check_hook(frame: Frame, arguments: list[Value], keywords: dict[str, Value], node: ir.Call) -> None:
     """``trainer.add_event_handler(Events.COMPLETED, f, *args)``, ``logger.attach(trainer, log_handler=f, …)``."""
     if type(node.function) is not ir.Attribute or node.function.name not in HOOKING or not is_hook(node):
         return
     if node.function.name == "add_event_handler":
-        handler = arguments[1] if len(arguments) > 1 else keywords.get("handler", d.UNKNOWN)
+        handler = arguments[1] if len(arguments) > 1 else keywords.get("handler", UNKNOWN)
         hook(frame, node, handler, arguments[2:])
     elif "log_handler" in keywords:
-        hook(frame, node, keywords["log_handler"], [d.UNKNOWN, d.UNKNOWN])
+        hook(frame, node, keywords["log_handler"], [UNKNOWN, UNKNOWN])

@@ -9,7 +9,7 @@ import fnmatch
 import functools
 
 from xlalint.facts.detectors.text_reads import shown_tensor
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.values import NONE, UNKNOWN, Function, KnownObject, Value, known_object
 from xlalint.facts.events import Effect
 from xlalint.facts.libraries.frameworks.ignite import output_of
 from xlalint.facts.state.frame import Frame
@@ -19,11 +19,11 @@ from xlalint.program import ir
 HOST_SUMS = "keeps its sums on the host, and reads what each batch gives"
 
 
-def make_attachable(name: str, keywords: dict[str, d.Value]) -> d.Value | None:
+def make_attachable(name: str, keywords: dict[str, Value]) -> Value | None:
     """A metric or a handler of ignite, by the function that picks what it is given from the engine's output."""
     if not name.rpartition(".")[2][:1].isupper() or effect_of(name) is None:
         return None
-    return d.role("attachable", keywords.get("output_transform"), name)
+    return known_object("attachable", keywords.get("output_transform"), name)
 
 
 @functools.cache
@@ -35,28 +35,28 @@ def effect_of(name: str) -> Effect | None:
 
 
 def attach(
-    frame: Frame, attached: d.Role, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call
-) -> d.Value:
+    frame: Frame, attached: KnownObject, arguments: list[Value], keywords: dict[str, Value], node: ir.Call
+) -> Value:
     """``metric.attach(engine, "name")``: it reads in each step of the engine where that gives device tensors."""
-    engine = arguments[0] if arguments else keywords.get("engine", d.UNKNOWN)
+    engine = arguments[0] if arguments else keywords.get("engine", UNKNOWN)
     name = attached.detail or ""
     effect = effect_of(name)
     if effect is Effect.METRIC_READ:
         note(frame, effect, engine, attached.element, name, node)
     elif effect is not None and "event_name" not in keywords and "output_transform" in keywords:
         note(frame, effect, engine, keywords["output_transform"], "attach", node)
-    return d.UNKNOWN
+    return UNKNOWN
 
 
-def note(frame: Frame, effect: Effect, engine: d.Value, transform: d.Value | None, subject: str, node: ir.Call) -> None:
+def note(frame: Frame, effect: Effect, engine: Value, transform: Value | None, subject: str, node: ir.Call) -> None:
 
     output = output_of(engine)
     with frame.inside("loop", node.at, "loader", node.at):
         frame.sign("framework", node.at)
-        if type(transform) is d.Function:
+        if type(transform) is Function:
             output = frame.call(transform, [output], {}, node)
-        elif transform not in (None, d.NONE):
-            output = d.UNKNOWN
+        elif transform not in (None, NONE):
+            output = UNKNOWN
         known = shown_tensor(output)
         if known is not None:
             detail = HOST_SUMS if effect is Effect.METRIC_READ else ""

@@ -7,8 +7,8 @@ processes. The ``log`` of transformers' trainer prints what it is given.
 from __future__ import annotations
 
 from xlalint.facts.detectors.text_reads import printed, shown_tensor
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.declared import is_a
+from xlalint.facts.domain.values import NONE, TRUE, Value
 from xlalint.facts.events import Effect
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks, positions_in
@@ -23,8 +23,8 @@ def call_inherited_logging(
     frame: Frame,
     names: tuple[str, ...],
     name: str,
-    arguments: list[d.Value],
-    keywords: dict[str, d.Value],
+    arguments: list[Value],
+    keywords: dict[str, Value],
     node: ir.Call,
 ) -> bool:
     """Whether a method is one of a framework's that log. ``names`` are those of the object's class and its bases."""
@@ -36,15 +36,15 @@ def call_inherited_logging(
         return True
     shown, *_ = row
     given = {key: arguments[at] for key, at in row.items() if at < len(arguments)} | keywords
-    by_step = given.get("on_step", d.NONE)
-    if by_step not in (d.NONE, d.TRUE):
+    by_step = given.get("on_step", NONE)
+    if by_step not in (NONE, TRUE):
         return True
-    form = BY_THE_STEP if "on_step" in row and by_step is d.NONE else ""
-    known = shown_tensor(given.get(shown, d.NONE))
-    if given.get("sync_dist") is d.TRUE:
+    form = BY_THE_STEP if "on_step" in row and by_step is NONE else ""
+    known = shown_tensor(given.get(shown, NONE))
+    if given.get("sync_dist") is TRUE:
         detail = "is `mesh_reduce` on XLA, which gathers pickled values over the host"
-        frame.emit(Effect.COLLECTIVE, node.at, d.NONE, name, None, certainty=1, detail=detail, form=form)
-    elif ("prog_bar" not in row or given.get("prog_bar") is d.TRUE) and known is not None:
+        frame.emit(Effect.COLLECTIVE, node.at, NONE, name, None, certainty=1, detail=detail, form=form)
+    elif ("prog_bar" not in row or given.get("prog_bar") is TRUE) and known is not None:
         frame.emit(Effect.LOGGED, node.at, known, name, None, form=form)
     return True
 

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from xlalint.facts.detectors.costly_calls import FREE, check_call
 from xlalint.facts.detectors.text_reads import shown_tensor
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.values import (
+    ANY_HOST,
+    NONE,
+    UNKNOWN,
+    Host,
+    KnownObject,
+    Value,
+    known_object,
+    mapping,
+    tensor,
+    tensor_of,
+)
 from xlalint.facts.events import Effect
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import costly_calls, frameworks
@@ -18,30 +29,28 @@ ASKED = {"update": ("update",), "forward": ("update", "compute"), "compute": ("c
 """What a call does: ``forward`` updates, and computes the value of the batch."""
 
 
-def make_metric(
-    frame: Frame, name: str, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call
-) -> d.Value:
+def make_metric(frame: Frame, name: str, arguments: list[Value], keywords: dict[str, Value], node: ir.Call) -> Value:
     last = name.rpartition(".")[2]
     if not last[:1].isupper():
-        return value_of(frame, arguments) if name.startswith(FUNCTIONAL) else d.UNKNOWN
-    task = keywords.get("task", arguments[0] if arguments else d.NONE)
-    if type(task) is d.Host and task.constant == "binary":
+        return value_of(frame, arguments) if name.startswith(FUNCTIONAL) else UNKNOWN
+    task = keywords.get("task", arguments[0] if arguments else NONE)
+    if type(task) is Host and task.constant == "binary":
         last = f"Binary{last}"
     settled = "**" not in keywords and all(is_cost_known(key, value) for key, value in keywords.items())
-    return d.role("metric", None, f"{HEAD}.{last}" if settled else None)
+    return known_object("metric", None, f"{HEAD}.{last}" if settled else None)
 
 
-def is_cost_known(argument: str, value: d.Value) -> bool:
+def is_cost_known(argument: str, value: Value) -> bool:
     """Whether a metric's cost is known with this argument, or does not depend on it."""
     known = frameworks().get("metric-argument", argument)
-    return known is None or (type(value) is d.Host and value.known and str(value.constant) in known.split("; "))
+    return known is None or (type(value) is Host and value.known and str(value.constant) in known.split("; "))
 
 
 def call_metric(
-    frame: Frame, metric: d.Role, name: str, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call
-) -> d.Value:
+    frame: Frame, metric: KnownObject, name: str, arguments: list[Value], keywords: dict[str, Value], node: ir.Call
+) -> Value:
     if name == "to":
-        return d.role("metric", d.tensor(certainty=1), metric.detail)
+        return known_object("metric", tensor(certainty=1), metric.detail)
     if name in SAME:
         return metric
     if metric.detail is not None and name in ASKED:
@@ -52,34 +61,34 @@ def call_metric(
         if known is not None:
             check_call(frame, known, given, keywords, node)
     if name == "compute":
-        value: d.Value = metric.element or d.UNKNOWN
+        value: Value = metric.element or UNKNOWN
     elif name == "forward":
         value = value_of(frame, [*arguments, *keywords.values()])
     else:
-        return d.UNKNOWN
-    return d.mapping((), value) if metric.detail == COLLECTION and value is not d.UNKNOWN else value
+        return UNKNOWN
+    return mapping((), value) if metric.detail == COLLECTION and value is not UNKNOWN else value
 
 
-def value_of(frame: Frame, arguments: list[d.Value]) -> d.Value:
+def value_of(frame: Frame, arguments: list[Value]) -> Value:
     """A metric's value is computed where the tensors lie that it is given."""
     frame.pending()
-    devices = {known.device for value in arguments if (known := d.tensor_of(value)) is not None}
-    return d.tensor(devices.pop(), "float", certainty=1) if len(devices) == 1 else d.UNKNOWN
+    devices = {known.device for value in arguments if (known := tensor_of(value)) is not None}
+    return tensor(devices.pop(), "float", certainty=1) if len(devices) == 1 else UNKNOWN
 
 
 HOST_METRIC = "evaluate.EvaluationModule"
 
 
 def call_host_metric(
-    frame: Frame, name: str, arguments: list[d.Value], keywords: dict[str, d.Value], node: ir.Call
-) -> d.Value:
+    frame: Frame, name: str, arguments: list[Value], keywords: dict[str, Value], node: ir.Call
+) -> Value:
     """``metric.add_batch(predictions=…, references=…)`` makes lists of the tensors that it is given."""
     if frameworks().get("metric-method", f"{HOST_METRIC}.{name}") is None:
-        return d.UNKNOWN
+        return UNKNOWN
     shown = [*node.arguments, *(value for _, value in node.keywords)]
     for value, argument in zip([*arguments, *keywords.values()], shown, strict=False):
         known = shown_tensor(value)
         if known is not None:
             frame.emit(Effect.VALUES_TO_LIST, node.at, known, name, argument)
             break
-    return d.ANY_HOST
+    return ANY_HOST

@@ -8,8 +8,28 @@ from xlalint.facts.detectors.costly_calls import check_call
 from xlalint.facts.detectors.loss import learn_loss
 from xlalint.facts.detectors.padding import check_loader, check_padding_call, run_collate
 from xlalint.facts.detectors.text_reads import logged, printed, shown_tensor
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.known_names import LEVELS
+from xlalint.facts.domain.lattice import sequence
+from xlalint.facts.domain.refinement import as_operand
+from xlalint.facts.domain.values import (
+    HOST,
+    NONE,
+    STR,
+    TRUE,
+    UNKNOWN,
+    XLA,
+    Function,
+    Host,
+    KnownObject,
+    Mapping,
+    Sequence,
+    Tensor,
+    Value,
+    known_object,
+    mapping,
+    tensor,
+    tensor_of,
+)
 from xlalint.facts.events import Effect
 from xlalint.facts.libraries.torch.tensor_methods import call_tensor_method
 from xlalint.facts.operations import members
@@ -35,149 +55,149 @@ READING_MAPS = frozenset({"add_scalars", "log_metrics", "set_postfix", "log_dict
 FORMATTING = frozenset({"set_description", "set_description_str", "set_postfix_str"})
 
 
-def make_loader(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def make_loader(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     """A plain data loader: its batches lie on the host."""
     check_loader(frame, name, arguments, keywords, node)
-    batch = d.tensor(d.HOST, certainty=1)
+    batch = tensor(HOST, certainty=1)
     told = told_by_collate(run_collate(frame, arguments, keywords, node))
-    return d.role("loader", d.mapping(told, batch) if told else d.role("batch", batch), "plain")
+    return known_object("loader", mapping(told, batch) if told else known_object("batch", batch), "plain")
 
 
-def told_by_collate(made: d.Value) -> tuple[tuple[object, d.Value], ...]:
+def told_by_collate(made: Value) -> tuple[tuple[object, Value], ...]:
     """The entries of a batch that are known to be no tensors: lists of words, of numbers, and the like."""
-    items = made.items if type(made) is d.Mapping else ()
+    items = made.items if type(made) is Mapping else ()
     return tuple((key, value) for key, value in items if is_no_tensor(value))
 
 
-def is_no_tensor(value: d.Value) -> bool:
-    if type(value) is d.Sequence and value.elements is None:
-        return not isinstance(value.element, d.Tensor)
-    return type(value) is d.Host and value.type in ("str", "int", "float", "bool")
+def is_no_tensor(value: Value) -> bool:
+    if type(value) is Sequence and value.elements is None:
+        return not isinstance(value.element, Tensor)
+    return type(value) is Host and value.type in ("str", "int", "float", "bool")
 
 
-def on_device(loader: d.Value) -> d.Value:
+def on_device(loader: Value) -> Value:
     """The same loader with its batches moved to the device (MpDeviceLoader, ``accelerator.prepare``)."""
-    element = loader.element if type(loader) is d.Role else None
-    return d.role("loader", moved(element, d.XLA) if element is not None else device_batch(), "boundary")
+    element = loader.element if type(loader) is KnownObject else None
+    return known_object("loader", moved(element, XLA) if element is not None else device_batch(), "boundary")
 
 
-def device_batch() -> d.Value:
-    return d.role("batch", d.tensor(certainty=1))
+def device_batch() -> Value:
+    return known_object("batch", tensor(certainty=1))
 
 
-def moved(value: d.Value, device: str) -> d.Value:
+def moved(value: Value, device: str) -> Value:
     return with_tensors(value, lambda tensor: tensor.but(device=device, certainty=max(tensor.certainty, 1)))
 
 
-def with_tensors(value: d.Value, change: Callable[[d.Tensor], d.Value]) -> d.Value:
+def with_tensors(value: Value, change: Callable[[Tensor], Value]) -> Value:
     """The same structure with each tensor in it changed."""
-    if type(value) is d.Tensor:
+    if type(value) is Tensor:
         return change(value)
-    if type(value) is d.Role and value.element is not None:
-        return d.role(value.role, with_tensors(value.element, change), value.detail)
-    if type(value) is d.Sequence:
+    if type(value) is KnownObject and value.element is not None:
+        return known_object(value.role, with_tensors(value.element, change), value.detail)
+    if type(value) is Sequence:
         if value.elements is not None:
-            return d.sequence(value.kind, [with_tensors(part, change) for part in value.elements])
-        return d.sequence(value.kind, None, with_tensors(value.element, change))
-    if type(value) is d.Mapping:
+            return sequence(value.kind, [with_tensors(part, change) for part in value.elements])
+        return sequence(value.kind, None, with_tensors(value.element, change))
+    if type(value) is Mapping:
         items = tuple((key, with_tensors(part, change)) for key, part in value.items)
-        return d.mapping(items, None if value.rest is None else with_tensors(value.rest, change))
+        return mapping(items, None if value.rest is None else with_tensors(value.rest, change))
     return value
 
 
-def gathered(holds: str, arguments: Arguments) -> d.Value:
+def gathered(holds: str, arguments: Arguments) -> Value:
     """What all processes have together: ``its argument``, ``its 2nd argument``; ``lengthened`` where each adds its own,
     ``on the host`` where it goes there."""
     position = 1 if "2nd" in holds else 0
     if len(arguments) <= position:
-        return d.UNKNOWN
+        return UNKNOWN
     value = arguments[position]
     if holds.endswith("lengthened"):
         return with_tensors(value, lambda tensor: tensor.but(dims=None))
-    return moved(value, d.HOST) if holds.endswith("host") else value
+    return moved(value, HOST) if holds.endswith("host") else value
 
 
 def call_batch_method(
-    frame: Frame, batch: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
+    frame: Frame, batch: KnownObject, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> Value:
     """A batch or a model's output: a mapping, a sequence or a tensor, nobody knows which."""
-    element = batch.element or d.UNKNOWN
-    if name in MOVING and d.tensor_of(element) is not None:
-        device = d.HOST if name == "cpu" else d.XLA
+    element = batch.element or UNKNOWN
+    if name in MOVING and tensor_of(element) is not None:
+        device = HOST if name == "cpu" else XLA
         if name == "to" and (arguments or "device" in keywords):
             given = arguments[0] if arguments else keywords["device"]
-            if type(given) is d.Host and given.type == "dtype":
+            if type(given) is Host and given.type == "dtype":
                 return batch
-            device = device_of(given) or d.XLA
-        known = d.tensor_of(element)
-        if device == d.HOST and known is not None and known.device == d.XLA:
+            device = device_of(given) or XLA
+        known = tensor_of(element)
+        if device == HOST and known is not None and known.device == XLA:
             frame.emit(Effect.COPY_TO_HOST, node.at, element, name, receiver_node(node))
-        if device == d.XLA and known is not None and known.device != d.XLA:
+        if device == XLA and known is not None and known.device != XLA:
             frame.sign("moved", node.at)
             frame.sign("batch-moved", node.at)
         return moved(batch, device)
     if name == "items":
-        return d.sequence("list", None, d.sequence("tuple", (d.STR, element)))
+        return sequence("list", None, sequence("tuple", (STR, element)))
     if name == "values":
-        return d.sequence("list", None, element)
+        return sequence("list", None, element)
     if name == "keys":
-        return d.sequence("list", None, d.STR)
+        return sequence("list", None, STR)
     if name in ("get", "pop"):
         return element
-    known = d.tensor_of(element)
+    known = tensor_of(element)
     if known is not None:
         return call_tensor_method(frame, known, name, arguments, keywords, node)
-    return d.UNKNOWN
+    return UNKNOWN
 
 
 def optimizer_method(
-    frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value | None:
+    frame: Frame, role: KnownObject, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> Value | None:
     if name != "step":
-        return d.NONE if name == "zero_grad" else d.UNKNOWN
+        return NONE if name == "zero_grad" else UNKNOWN
     frame.sign("optimizer-step", node.at)
     frame.sign("plain-step", node.at)
-    if arguments and type(arguments[0]) is d.Function:
+    if arguments and type(arguments[0]) is Function:
         frame.call(arguments[0], [], {}, node)
     frame.pending()
-    return d.NONE
+    return NONE
 
 
 def logger_method(
-    frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value | None:
+    frame: Frame, role: KnownObject, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> Value | None:
     if name not in LEVELS:
         return None
     logged(frame, name, arguments, node)
-    return d.NONE
+    return NONE
 
 
 def printer_method(
-    frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value | None:
+    frame: Frame, role: KnownObject, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> Value | None:
     method = f"{role.detail}.{name}"
     if frameworks().get("logging", method) is None:
         return None
     printed(frame, method, arguments, node)
-    return d.NONE
+    return NONE
 
 
 def tokenizer_method(
-    frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value | None:
+    frame: Frame, role: KnownObject, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> Value | None:
     check_padding_call(frame, name, arguments, keywords, node)
-    return d.role("batch", d.tensor(d.HOST, "int", None, False, None, 1))
+    return known_object("batch", tensor(HOST, "int", None, False, None, 1))
 
 
 def scaler_method(
-    frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value | None:
+    frame: Frame, role: KnownObject, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> Value | None:
     if name == "scale":
         learn_loss(frame, node)
-        return arguments[0] if arguments else d.UNKNOWN
+        return arguments[0] if arguments else UNKNOWN
     if name == "step":
         frame.sign("optimizer-step", node.at)
-        return d.NONE
+        return NONE
     return None
 
 
@@ -190,34 +210,34 @@ UNCHECKED = "unchecked "
 """Before the name of a distribution that does not look at what it is given."""
 
 
-def make_distribution(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def make_distribution(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     """``torch.distributions``: it lives where its parameters do."""
     check_call(frame, f"{DISTRIBUTIONS}.{name}", arguments, keywords, node)
     parameters = [*arguments, *(value for key, value in keywords.items() if key != "validate_args")]
-    checked = keywords.get("validate_args", d.NONE) in (d.NONE, d.TRUE)
-    tensors = [t for value in parameters if (t := d.tensor_of(d.as_operand(value))) is not None]
-    numbers = bool(parameters) and all(type(value) is d.Host and value.type in ("int", "float") for value in parameters)
-    host = numbers or (bool(tensors) and all(t.device == d.HOST for t in tensors))
+    checked = keywords.get("validate_args", NONE) in (NONE, TRUE)
+    tensors = [t for value in parameters if (t := tensor_of(as_operand(value))) is not None]
+    numbers = bool(parameters) and all(type(value) is Host and value.type in ("int", "float") for value in parameters)
+    host = numbers or (bool(tensors) and all(t.device == HOST for t in tensors))
     sure = max((t.certainty for t in tensors), default=1)
-    return d.role(
+    return known_object(
         "distribution",
-        d.tensor(d.HOST if host else d.XLA, "float", certainty=max(sure, 1)),
+        tensor(HOST if host else XLA, "float", certainty=max(sure, 1)),
         name if checked else f"{UNCHECKED}{name}",
     )
 
 
-def drawn(role: d.Role, name: str) -> d.Value:
+def drawn(role: KnownObject, name: str) -> Value:
     """What a distribution's method gives."""
-    assert type(role.element) is d.Tensor
+    assert type(role.element) is Tensor
     if name == "expand":
         return role
     if name in ("sample", "rsample", "sample_n", "enumerate_support"):
         counts = role.detail is not None and role.detail.removeprefix(UNCHECKED) in COUNTED
         return role.element.but(grad=name == "rsample", dtype=None if counts else "float")
-    return role.element if name in ("log_prob", "entropy", "cdf", "icdf", "perplexity", "mode") else d.UNKNOWN
+    return role.element if name in ("log_prob", "entropy", "cdf", "icdf", "perplexity", "mode") else UNKNOWN
 
 
-def write(frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def write(frame: Frame, role: KnownObject, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     """A writer or a progress bar reads what it is given."""
     if name in READING_WRITERS:
         position = READING_WRITERS[name]
@@ -227,14 +247,14 @@ def write(frame: Frame, role: d.Role, name: str, arguments: Arguments, keywords:
     elif name in FORMATTING:
         chosen = arguments
     else:
-        return role if role.role == "progress" else d.UNKNOWN
+        return role if role.role == "progress" else UNKNOWN
     for value in chosen:
         known = shown_tensor(value)
         if known is not None:
             frame.emit(Effect.LOGGED, node.at, known, name, None)
             break
-    return d.NONE
+    return NONE
 
 
-def element_for(frame: Frame, value: d.Value) -> d.Value:
+def element_for(frame: Frame, value: Value) -> Value:
     return members.element_of(frame, value)

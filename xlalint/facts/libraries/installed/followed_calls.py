@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from xlalint.facts.detectors.costly_calls import held_tensor
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.refinement import as_operand, at_most
+from xlalint.facts.domain.values import UNKNOWN, Value, known_object, module_value, tensor
 from xlalint.facts.events import Effect
 from xlalint.facts.external import Called, Summary
 from xlalint.facts.failures import Failure
@@ -15,7 +16,7 @@ INSTALLED = "installed"
 """The role of an object of a package's class."""
 
 
-def follow_call(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value | None:
+def follow_call(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value | None:
     """What a call of a dotted name gives; None where nothing is found out."""
     follower = frame.engine.follower_of(frame.path)
     if follower is None:
@@ -26,9 +27,9 @@ def follow_call(frame: Frame, name: str, arguments: Arguments, keywords: Keyword
         return None
     kind = follower.kind_of(name, frame.path)
     if kind == "module":
-        return d.module(name, None, None, follower.made(name, called))
+        return module_value(name, None, None, follower.made(name, called))
     if kind == "class":
-        return d.role(INSTALLED, None, follower.made(name, called))
+        return known_object(INSTALLED, None, follower.made(name, called))
     if kind != "function" or operand is None:
         return None
     return note_summary(frame, follower.of_call(name, frame.path, called), name, operand, node)
@@ -41,7 +42,7 @@ def is_spelled_as_function(name: str) -> bool:
 
 def follow_made(
     frame: Frame, made: str | None, method: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value | None:
+) -> Value | None:
     """A method of an object of a package's class, "" for the call of the object itself."""
     follower = frame.engine.follower_of(frame.path)
     if made is None or follower is None:
@@ -53,22 +54,22 @@ def follow_made(
     summary = follower.of_method(made, method, frame.path, called)
     if summary is None:
         return None
-    return note_summary(frame, summary, method, operand or d.tensor(certainty=1), node)
+    return note_summary(frame, summary, method, operand or tensor(certainty=1), node)
 
 
 def follow_method(
     frame: Frame, cls: str, method: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value | None:
+) -> Value | None:
     """The same of an object of which only the class is known: it is taken for one that was made without arguments."""
     follower = frame.engine.follower_of(frame.path)
     made = None if follower is None else follower.made(cls, Called([], {}, False))
     return follow_made(frame, made, method, arguments, keywords, node)
 
 
-def given_tensor(called: Called) -> d.Value | None:
+def given_tensor(called: Called) -> Value | None:
     """A tensor on the device that the call is given, at whatever depth."""
     for value in (*called.arguments, *called.keywords.values()):
-        found = held_tensor(d.as_operand(value))
+        found = held_tensor(as_operand(value))
         if found is not None:
             return found
     return None
@@ -79,7 +80,7 @@ def call_failure(frame: Frame, summary: Summary, node: ir.Call) -> Failure:
     return Failure(frame.path, line, frame.function.qualname, f"in the package called here: {summary.failure}", True)
 
 
-def note_summary(frame: Frame, summary: Summary, name: str, operand: d.Value, node: ir.Call) -> d.Value | None:
+def note_summary(frame: Frame, summary: Summary, name: str, operand: Value, node: ir.Call) -> Value | None:
     """Note what a call costs; what it gives, where that is known."""
     frame.pending()
     if summary.failure:
@@ -93,4 +94,4 @@ def note_summary(frame: Frame, summary: Summary, name: str, operand: d.Value, no
         shown = node.arguments[0] if node.arguments else None
         detail = f"{cost.what}: {cost.place}"
         frame.emit(Effect.COST_IN_LIBRARY, node.at, operand, name.rpartition(".")[2], shown, certainty=1, detail=detail)
-    return None if summary.value is d.UNKNOWN else d.at_most(summary.value, 1)
+    return None if summary.value is UNKNOWN else at_most(summary.value, 1)

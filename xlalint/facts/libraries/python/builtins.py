@@ -6,8 +6,42 @@ from collections.abc import Callable
 
 from xlalint.facts.detectors.graph_breaks import check_break
 from xlalint.facts.detectors.text_reads import printed, read_by_text, shown_tensor
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain import row_lengths
+from xlalint.facts.domain.lattice import join_all, sequence
+from xlalint.facts.domain.refinement import as_operand
+from xlalint.facts.domain.values import (
+    ANY_HOST,
+    BOOL,
+    FALSE,
+    INFINITE,
+    INT,
+    LONGEST,
+    NONE,
+    OBJECT,
+    ROW,
+    STR,
+    TRUE,
+    UNKNOWN,
+    Bound,
+    Function,
+    Host,
+    Instance,
+    KnownObject,
+    Mapping,
+    Module,
+    Sequence,
+    Struct,
+    Tensor,
+    Value,
+    class_object,
+    constant,
+    host,
+    known_object,
+    mapping,
+    super_of,
+    surely_tensor,
+    tensor_of,
+)
 from xlalint.facts.events import Effect
 from xlalint.facts.guards import narrowing
 from xlalint.facts.operations import members
@@ -19,64 +53,64 @@ from xlalint.program import ir
 from xlalint.program.traversal import type_names
 
 
-def call_builtin(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def call_builtin(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     handler = BUILTINS.get(name)
     if handler is not None:
         return handler(frame, name, arguments, keywords, node)
     if name in RESULTS:
         return RESULTS[name]
     if name in frame.engine.assumptions.host_functions:
-        return d.ANY_HOST
+        return ANY_HOST
     return call_unknown(frame, arguments, keywords, node)
 
 
-RESULTS: dict[str, d.Value] = {
-    **dict.fromkeys(("hasattr", "callable", "issubclass"), d.BOOL),
-    **dict.fromkeys(("id", "hash", "ord"), d.INT),
-    **dict.fromkeys(("chr", "hex", "bin", "oct", "ascii", "input"), d.STR),
-    "open": d.OBJECT,
-    "vars": d.mapping((), d.UNKNOWN),
-    "locals": d.mapping((), d.UNKNOWN),
-    "globals": d.mapping((), d.UNKNOWN),
-    "slice": d.OBJECT,
-    "setattr": d.NONE,
-    "divmod": d.sequence("tuple", (d.INT, d.INT)),
-    "exit": d.NONE,
+RESULTS: dict[str, Value] = {
+    **dict.fromkeys(("hasattr", "callable", "issubclass"), BOOL),
+    **dict.fromkeys(("id", "hash", "ord"), INT),
+    **dict.fromkeys(("chr", "hex", "bin", "oct", "ascii", "input"), STR),
+    "open": OBJECT,
+    "vars": mapping((), UNKNOWN),
+    "locals": mapping((), UNKNOWN),
+    "globals": mapping((), UNKNOWN),
+    "slice": OBJECT,
+    "setattr": NONE,
+    "divmod": sequence("tuple", (INT, INT)),
+    "exit": NONE,
 }
 
 
-def first(arguments: Arguments) -> d.Value:
-    return arguments[0] if arguments else d.UNKNOWN
+def first(arguments: Arguments) -> Value:
+    return arguments[0] if arguments else UNKNOWN
 
 
 def argument_node(node: ir.Call) -> ir.Expr | None:
     return node.arguments[0] if node.arguments else None
 
 
-def number(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    value = d.as_operand(first(arguments))
-    known = d.tensor_of(value)
-    if known is not None and known.live and d.surely_tensor(value):
+def number(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+    value = as_operand(first(arguments))
+    known = tensor_of(value)
+    if known is not None and known.live and surely_tensor(value):
         frame.emit(Effect.SCALAR_READ, node.at, value, name, argument_node(node))
-        longest = d.LONGEST if name == "int" and row_lengths.largest_item(argument_node(node)) else None
-        return d.host(name if name != "complex" else "float", varies=longest, paid=True)
+        longest = LONGEST if name == "int" and row_lengths.largest_item(argument_node(node)) else None
+        return host(name if name != "complex" else "float", varies=longest, paid=True)
     if name == "int" and row_lengths.largest_item(argument_node(node)):
-        return d.host("int", varies=d.LONGEST)
-    if type(value) is d.Host:
+        return host("int", varies=LONGEST)
+    if type(value) is Host:
         if name == "int" and type(value.constant) is int:
             return value
         if name == "float" and value.constant == "inf":
-            return d.INFINITE
-        return d.host(name if name != "complex" else "float", varies=value.varies, paid=value.paid)
-    return d.host(name if name != "complex" else "float")
+            return INFINITE
+        return host(name if name != "complex" else "float", varies=value.varies, paid=value.paid)
+    return host(name if name != "complex" else "float")
 
 
-def largest(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def largest(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     if len(arguments) > 1:
         length = row_lengths.largest_of(name, arguments, node.arguments, frame.loop_key() is not None)
         if length is not None:
             return length
-        tensors = [v for v in arguments if type(v) is d.Tensor]
+        tensors = [v for v in arguments if type(v) is Tensor]
         live = next((t for t in tensors if t.live), None)
         if live is not None:
             both = len(arguments) == 2 and len(tensors) == 2
@@ -84,89 +118,89 @@ def largest(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, n
             form = "two-tensors" if both else ""
             frame.emit(Effect.BUILTIN_OVER_TENSORS, node.at, live, name, compared, form=form)
         if tensors:
-            return d.joins(arguments) if len(tensors) == len(arguments) else tensors[0].but(dtype=None)
-        return d.joins(arguments) if all(type(v) is d.Host for v in arguments) else d.UNKNOWN
+            return join_all(arguments) if len(tensors) == len(arguments) else tensors[0].but(dtype=None)
+        return join_all(arguments) if all(type(v) is Host for v in arguments) else UNKNOWN
     value = first(arguments)
     longest = row_lengths.longest_of(value, argument_node(node)) if name == "max" else None
     if longest is not None:
         return longest
-    if type(value) is d.Sequence:
+    if type(value) is Sequence:
         element = value.element
-        known = d.tensor_of(element)
+        known = tensor_of(element)
         many = value.elements is None or len(value.elements) > 1
-        if known is not None and known.live and type(element) is d.Tensor and many and "key" not in keywords:
+        if known is not None and known.live and type(element) is Tensor and many and "key" not in keywords:
             frame.emit(Effect.BUILTIN_OVER_TENSORS, node.at, element, name, argument_node(node))
         return element
-    if type(value) is d.Tensor:
+    if type(value) is Tensor:
         if value.live:
             frame.emit(Effect.BUILTIN_OVER_TENSORS, node.at, value, name, argument_node(node))
         return members.element_of(frame, value)
-    return d.ANY_HOST if type(value) is d.Host else d.UNKNOWN
+    return ANY_HOST if type(value) is Host else UNKNOWN
 
 
-def total(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def total(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     value = first(arguments)
-    if type(value) is d.Sequence:
-        known = d.tensor_of(value.element)
-        if type(value.element) is d.Tensor and known is not None:
+    if type(value) is Sequence:
+        known = tensor_of(value.element)
+        if type(value.element) is Tensor and known is not None:
             return known
-        return value.element if type(value.element) is d.Host and value.elements != () else d.UNKNOWN
-    if type(value) is d.Tensor:
+        return value.element if type(value.element) is Host and value.elements != () else UNKNOWN
+    if type(value) is Tensor:
         return members.element_of(frame, value)
-    return d.UNKNOWN
+    return UNKNOWN
 
 
-def quantified(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def quantified(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     value = first(arguments)
-    element = value.element if type(value) is d.Sequence else None
-    if type(value) is d.Tensor:
+    element = value.element if type(value) is Sequence else None
+    if type(value) is Tensor:
         element = members.element_of(frame, value)
-    if type(element) is d.Tensor and element.live:
+    if type(element) is Tensor and element.live:
         frame.emit(Effect.BUILTIN_OVER_TENSORS, node.at, element, name, argument_node(node))
-    return d.BOOL
+    return BOOL
 
 
-def ordered(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def ordered(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     value = arguments[-1] if name == "filter" and arguments else first(arguments)
     element = None
     if "key" not in keywords:
-        element = value.element if type(value) is d.Sequence else None
-        element = members.element_of(frame, value) if type(value) is d.Tensor and value.live else element
-    compares = name != "filter" or (bool(arguments) and arguments[0] is d.NONE)
-    if type(element) is d.Tensor and element.live and compares:
+        element = value.element if type(value) is Sequence else None
+        element = members.element_of(frame, value) if type(value) is Tensor and value.live else element
+    compares = name != "filter" or (bool(arguments) and arguments[0] is NONE)
+    if type(element) is Tensor and element.live and compares:
         frame.emit(Effect.BUILTIN_OVER_TENSORS, node.at, element, name, argument_node(node))
-    if name == "filter" and arguments and type(arguments[0]) is d.Function:
+    if name == "filter" and arguments and type(arguments[0]) is Function:
         element = members.element_of(frame, value)
         outcome = frame.call(arguments[0], [element], {}, node)
-        if type(outcome) is d.Tensor and outcome.live:
+        if type(outcome) is Tensor and outcome.live:
             frame.emit(Effect.FILTER, node.at, outcome, "filter", argument_node(node))
-    return d.sequence("list", None, members.element_of(frame, value))
+    return sequence("list", None, members.element_of(frame, value))
 
 
-def range_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def range_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     for value, argument in zip(arguments, node.arguments, strict=False):
-        if type(value) is d.Tensor and value.live:
+        if type(value) is Tensor and value.live:
             frame.emit(Effect.TENSOR_AS_NUMBER, node.at, value, "range", argument)
             break
-    varies = next((value.varies for value in arguments if type(value) is d.Host and value.varies), None)
-    return d.host("range", varies=varies)
+    varies = next((value.varies for value in arguments if type(value) is Host and value.varies), None)
+    return host("range", varies=varies)
 
 
-def print_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def print_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     printed(frame, name, arguments, node)
     check_break(frame, name, node)
-    return d.NONE
+    return NONE
 
 
-def reveal(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def reveal(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     """No builtin of Python: tests of facts ask by it what is known of a value."""
     if frame.engine.reveal is None or len(arguments) != 1:
-        return d.UNKNOWN
+        return UNKNOWN
     frame.engine.reveal(frame.path, ir.unpack(node.at)[0], arguments[0])
     return arguments[0]
 
 
-def text(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def text(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     if arguments:
         value = arguments[0]
         known = shown_tensor(value)
@@ -174,180 +208,180 @@ def text(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node
             frame.emit(Effect.SCALAR_READ, node.at, known, "format", argument_node(node))
         else:
             read_by_text(frame, value, node.at, name, argument_node(node))
-        if name == "str" and type(value) is d.Host and value.known and type(value.constant) in (int, str):
-            return d.constant(str(value.constant))
-    return d.STR
+        if name == "str" and type(value) is Host and value.known and type(value.constant) in (int, str):
+            return constant(str(value.constant))
+    return STR
 
 
-def length(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def length(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     value = first(arguments)
-    if type(value) is d.Sequence and value.elements is not None and value.kind == "tuple":
-        return d.constant(len(value.elements))
-    if type(value) is d.Tensor:
+    if type(value) is Sequence and value.elements is not None and value.kind == "tuple":
+        return constant(len(value.elements))
+    if type(value) is Tensor:
         if value.dims and value.dims[0] is not None:
-            return d.constant(value.dims[0])
-        return d.host("int", varies=value.varies)
-    return d.INT
+            return constant(value.dims[0])
+        return host("int", varies=value.varies)
+    return INT
 
 
 CONTAINERS = frozenset({"list", "tuple", "Tensor", "dict", "str", "Sequence"})
 
 
-def isinstance_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def isinstance_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     if len(node.arguments) < 2:
-        return d.BOOL
+        return BOOL
     value = arguments[0]
     names = set(type_names(node.arguments[1]))
     has_tensor = any(n.endswith("Tensor") for n in names)
     known = guards().instances
     if all(known.get(n) is False for n in names):
-        return d.FALSE
+        return FALSE
     if not names.isdisjoint({"?", *known, *narrowing.OTHER_TENSORS}):
-        return d.BOOL
-    if type(value) is d.Tensor and not value.optional and value.certainty >= 1:
-        return d.BOOL if "Parameter" in names or "Variable" in names else d.constant(has_tensor)
-    if type(value) is d.Host and value.type in ("int", "float", "str", "bool", "none"):
+        return BOOL
+    if type(value) is Tensor and not value.optional and value.certainty >= 1:
+        return BOOL if "Parameter" in names or "Variable" in names else constant(has_tensor)
+    if type(value) is Host and value.type in ("int", "float", "str", "bool", "none"):
         plain = names <= {"int", "float", "str", "bool", "Tensor", "list", "tuple", "dict"}
-        if value is d.NONE:
-            return d.FALSE
-        return d.constant(value.type in names or (value.type == "bool" and "int" in names)) if plain else d.BOOL
-    if type(value) is d.Host and value.type in ("size", "numpy") and names <= CONTAINERS:
-        return d.constant(value.type == "size" and not names.isdisjoint(("tuple", "Sequence")))
-    if type(value) is d.Sequence and names <= {*CONTAINERS, "int", "float"}:
-        return d.constant(value.kind in names or "Sequence" in names) if value.elements is not None else d.BOOL
-    if type(value) is d.Mapping:
+        if value is NONE:
+            return FALSE
+        return constant(value.type in names or (value.type == "bool" and "int" in names)) if plain else BOOL
+    if type(value) is Host and value.type in ("size", "numpy") and names <= CONTAINERS:
+        return constant(value.type == "size" and not names.isdisjoint(("tuple", "Sequence")))
+    if type(value) is Sequence and names <= {*CONTAINERS, "int", "float"}:
+        return constant(value.kind in names or "Sequence" in names) if value.elements is not None else BOOL
+    if type(value) is Mapping:
         if not names.isdisjoint({"dict", "Mapping", "MutableMapping"}):
-            return d.TRUE
-        return d.FALSE if names <= {"list", "tuple", "Tensor", "str", "int", "float"} else d.BOOL
-    return d.BOOL
+            return TRUE
+        return FALSE if names <= {"list", "tuple", "Tensor", "str", "int", "float"} else BOOL
+    return BOOL
 
 
-def getattr_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def getattr_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     value = first(arguments)
     if len(node.arguments) > 1 and type(node.arguments[1]) is ir.Constant and isinstance(node.arguments[1].value, str):
         found = members.attribute(frame, value, node.arguments[1].value, node)
-        if type(found) is not d.Bound:
+        if type(found) is not Bound:
             return found
-        if len(arguments) > 2 and type(arguments[2]) is not d.Host:
+        if len(arguments) > 2 and type(arguments[2]) is not Host:
             return arguments[2]
-    return d.ANY_HOST if value is d.ANY_HOST else d.UNKNOWN
+    return ANY_HOST if value is ANY_HOST else UNKNOWN
 
 
-def collected(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def collected(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     kind = "set" if name == "frozenset" else name
     if not arguments:
-        return d.sequence(kind, ())
+        return sequence(kind, ())
     value = arguments[0]
-    if type(value) is d.Sequence and kind != "set":
-        return d.sequence(kind, value.elements, value.element)
-    if type(value) is d.Host and value.type == "size":
+    if type(value) is Sequence and kind != "set":
+        return sequence(kind, value.elements, value.element)
+    if type(value) is Host and value.type == "size":
         return value
-    if type(value) is d.Module:
+    if type(value) is Module:
         return value
-    return d.sequence(kind, None, members.element_of(frame, value))
+    return sequence(kind, None, members.element_of(frame, value))
 
 
-def dict_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def dict_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     items = tuple((k, v) for k, v in keywords.items() if k != "**")
-    if arguments and type(arguments[0]) is d.Mapping:
+    if arguments and type(arguments[0]) is Mapping:
         known = dict(arguments[0].items)
         known.update(items)
-        return d.mapping(tuple(known.items()), arguments[0].rest)
+        return mapping(tuple(known.items()), arguments[0].rest)
     rest = pairs_value(members.element_of(frame, arguments[0])) if arguments else None
-    return d.mapping(items, d.UNKNOWN if "**" in keywords else rest)
+    return mapping(items, UNKNOWN if "**" in keywords else rest)
 
 
-def pairs_value(pair: d.Value) -> d.Value:
+def pairs_value(pair: Value) -> Value:
     """The value of a pair: ``dict(zip(names, values))``."""
-    known = type(pair) is d.Sequence and pair.elements is not None and len(pair.elements) == 2
-    return pair.elements[1] if known else d.UNKNOWN  # type: ignore[attr-defined]
+    known = type(pair) is Sequence and pair.elements is not None and len(pair.elements) == 2
+    return pair.elements[1] if known else UNKNOWN  # type: ignore[attr-defined]
 
 
-def zipped(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    loader = next((v for v in arguments if type(v) is d.Role and v.role == "loader"), None)
-    if arguments and all(type(v) is d.Sequence and v.elements is not None for v in arguments):
-        rows = [v.elements for v in arguments if type(v) is d.Sequence and v.elements is not None]
+def zipped(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+    loader = next((v for v in arguments if type(v) is KnownObject and v.role == "loader"), None)
+    if arguments and all(type(v) is Sequence and v.elements is not None for v in arguments):
+        rows = [v.elements for v in arguments if type(v) is Sequence and v.elements is not None]
         if len({len(row) for row in rows}) == 1 and len(rows[0]) <= 6:
-            return d.sequence("list", [d.sequence("tuple", parts) for parts in zip(*rows, strict=False)])
-    element = d.sequence("tuple", [members.element_of(frame, v) for v in arguments])
-    return d.role("loader", element, loader.detail) if loader is not None else d.sequence("list", None, element)
+            return sequence("list", [sequence("tuple", parts) for parts in zip(*rows, strict=False)])
+    element = sequence("tuple", [members.element_of(frame, v) for v in arguments])
+    return known_object("loader", element, loader.detail) if loader is not None else sequence("list", None, element)
 
 
-def enumerated(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def enumerated(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     value = first(arguments)
-    element = d.sequence("tuple", (d.INT, members.element_of(frame, value)))
-    if type(value) is d.Role and value.role == "loader":
-        return d.role("loader", element, value.detail)
-    return d.sequence("list", None, element)
+    element = sequence("tuple", (INT, members.element_of(frame, value)))
+    if type(value) is KnownObject and value.role == "loader":
+        return known_object("loader", element, value.detail)
+    return sequence("list", None, element)
 
 
-def reversed_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def reversed_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     value = first(arguments)
-    if type(value) is d.Host and value.type == "range":
+    if type(value) is Host and value.type == "range":
         return value
-    return d.sequence("list", None, members.element_of(frame, value))
+    return sequence("list", None, members.element_of(frame, value))
 
 
-def mapped(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def mapped(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
 
     if len(arguments) < 2:
-        return d.UNKNOWN
+        return UNKNOWN
     elements = [members.element_of(frame, value) for value in arguments[1:]]
     element = frame.call(arguments[0], elements, {}, node)
     if type(node.arguments[0]) is ir.Name and node.arguments[0].name == "len":
-        element = d.host("int", varies=d.ROW)
-    return d.sequence("list", None, element)
+        element = host("int", varies=ROW)
+    return sequence("list", None, element)
 
 
-def next_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def next_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     value = first(arguments)
-    if type(value) is d.Role and value.role in ("loader", "iterator"):
+    if type(value) is KnownObject and value.role in ("loader", "iterator"):
         frame.sign("loader", node.at)
     return members.element_of(frame, value)
 
 
-def first_argument(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def first_value(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     return first(arguments)
 
 
-def round_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def round_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     value = first(arguments)
-    known = d.tensor_of(value)
+    known = tensor_of(value)
     if known is not None:
         return known
-    if type(value) is d.Host:
-        return d.host("int" if len(arguments) == 1 else "float", varies=value.varies, paid=value.paid)
-    return d.ANY_HOST
+    if type(value) is Host:
+        return host("int" if len(arguments) == 1 else "float", varies=value.varies, paid=value.paid)
+    return ANY_HOST
 
 
-def super_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def super_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     cls = frame.engine.program.owner(frame.function)
     receiver = frame.receiver or frame.env.get("self")
     if cls is None or receiver is None:
-        return d.UNKNOWN
-    return d.super_of(cls, receiver)
+        return UNKNOWN
+    return super_of(cls, receiver)
 
 
-def type_of(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def type_of(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     value = first(arguments)
-    return d.cls(value.ir) if type(value) in (d.Instance, d.Record) and len(arguments) == 1 else d.OBJECT  # type: ignore[attr-defined]
+    return class_object(value.ir) if type(value) in (Instance, Struct) and len(arguments) == 1 else OBJECT  # type: ignore[attr-defined]
 
 
-def breakpoint_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    frame.emit(Effect.BREAKPOINT, node.at, d.NONE, "breakpoint")
-    return d.NONE
+def breakpoint_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+    frame.emit(Effect.BREAKPOINT, node.at, NONE, "breakpoint")
+    return NONE
 
 
-def exec_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def exec_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     """A configuration that a script executes may set any of its variables to another value."""
     if frame.function.name == "<module>":
         for variable, value in [*frame.env.items()]:
-            if type(value) is d.Host and value.known:
-                frame.bind(variable, d.UNKNOWN if value is d.NONE else d.host(value.type))
-    return d.NONE
+            if type(value) is Host and value.known:
+                frame.bind(variable, UNKNOWN if value is NONE else host(value.type))
+    return NONE
 
 
-Builtin = Callable[[Frame, str, Arguments, Keywords, ir.Call], d.Value]
+Builtin = Callable[[Frame, str, Arguments, Keywords, ir.Call], Value]
 BUILTINS: dict[str, Builtin] = {
     "reveal": reveal,
     **dict.fromkeys(("float", "int", "bool", "complex"), number),
@@ -369,7 +403,7 @@ BUILTINS: dict[str, Builtin] = {
     "reversed": reversed_,
     "map": mapped,
     "next": next_,
-    **dict.fromkeys(("iter", "abs"), first_argument),
+    **dict.fromkeys(("iter", "abs"), first_value),
     "round": round_,
     "super": super_,
     "type": type_of,

@@ -4,8 +4,26 @@ from __future__ import annotations
 
 from xlalint.facts.detectors.retained_outputs import check_kept
 from xlalint.facts.detectors.text_reads import shown_tensor
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.lattice import join, join_all, join_maybe, sequence
 from xlalint.facts.domain.row_lengths import row_length
+from xlalint.facts.domain.values import (
+    ANY_HOST,
+    BOOL,
+    INT,
+    NONE,
+    NUMPY,
+    OBJECT,
+    STR,
+    UNKNOWN,
+    Host,
+    Mapping,
+    Sequence,
+    Value,
+    constant,
+    mapping,
+    surely_tensor,
+    tensor_of,
+)
 from xlalint.facts.events import Effect
 from xlalint.facts.operations import members
 from xlalint.facts.state.call import Arguments, Keywords
@@ -16,17 +34,17 @@ from xlalint.program.traversal import receiver_node
 
 
 def call_container(
-    frame: Frame, receiver: d.Value, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
-    if type(receiver) is d.Sequence:
+    frame: Frame, receiver: Value, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> Value:
+    if type(receiver) is Sequence:
         return call_sequence(frame, receiver, name, arguments, node)
-    assert type(receiver) is d.Mapping
+    assert type(receiver) is Mapping
     return call_mapping(frame, receiver, name, arguments, keywords, node)
 
 
-def call_sequence(frame: Frame, receiver: d.Sequence, name: str, arguments: Arguments, node: ir.Call) -> d.Value:
+def call_sequence(frame: Frame, receiver: Sequence, name: str, arguments: Arguments, node: ir.Call) -> Value:
     if name in ("append", "extend", "insert", "add", "appendleft"):
-        added = arguments[-1] if arguments else d.UNKNOWN
+        added = arguments[-1] if arguments else UNKNOWN
         if name == "extend":
             added = members.element_of(frame, added)
         elif node.arguments:
@@ -34,64 +52,64 @@ def call_sequence(frame: Frame, receiver: d.Sequence, name: str, arguments: Argu
             if name == "append":
                 check_kept(frame, added, node)
         empty = receiver.elements == ()
-        keep(frame, node, d.sequence(receiver.kind, None, added if empty else d.join(receiver.element, added)))
-        return d.NONE
+        keep(frame, node, sequence(receiver.kind, None, added if empty else join(receiver.element, added)))
+        return NONE
     if name in ("index", "count", "remove"):
-        sought = d.tensor_of(arguments[0]) if arguments else None
-        held = d.tensor_of(receiver.element) if receiver.elements != () else None
+        sought = tensor_of(arguments[0]) if arguments else None
+        held = tensor_of(receiver.element) if receiver.elements != () else None
         known = sought if sought is not None else held
-        sure = (sought is None or d.surely_tensor(arguments[0])) and (held is None or d.surely_tensor(receiver.element))
+        sure = (sought is None or surely_tensor(arguments[0])) and (held is None or surely_tensor(receiver.element))
         if known is not None and known.live and sure:
             frame.emit(Effect.COMPARED_ON_HOST, node.at, known, name, receiver_node(node))
-        return d.INT
+        return INT
     if name == "pop":
         return receiver.element
     if name == "copy":
         return receiver
-    return d.UNKNOWN
+    return UNKNOWN
 
 
 def call_mapping(
-    frame: Frame, receiver: d.Mapping, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
+    frame: Frame, receiver: Mapping, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> Value:
     if name in ("get", "pop", "setdefault"):
-        key = arguments[0] if arguments else d.UNKNOWN
-        default = arguments[1] if len(arguments) > 1 else d.NONE
-        if type(key) is d.Host and key.known:
+        key = arguments[0] if arguments else UNKNOWN
+        default = arguments[1] if len(arguments) > 1 else NONE
+        if type(key) is Host and key.known:
             found = receiver.get(key.constant)
             if found is not None:
                 return found
             if receiver.rest is None:
                 return default
-        return d.join(receiver.rest, default) if receiver.rest is not None else d.UNKNOWN
-    everything = d.joins([*(v for _, v in receiver.items), *([receiver.rest] if receiver.rest is not None else [])])
+        return join(receiver.rest, default) if receiver.rest is not None else UNKNOWN
+    everything = join_all([*(v for _, v in receiver.items), *([receiver.rest] if receiver.rest is not None else [])])
     if name == "items":
         if receiver.rest is None and 0 < len(receiver.items) <= 6:
-            return d.sequence("list", [d.sequence("tuple", (d.constant(k), v)) for k, v in receiver.items])
-        return d.sequence("list", None, d.sequence("tuple", (d.STR, everything)))
+            return sequence("list", [sequence("tuple", (constant(k), v)) for k, v in receiver.items])
+        return sequence("list", None, sequence("tuple", (STR, everything)))
     if name == "values":
-        return d.sequence("list", None, everything)
+        return sequence("list", None, everything)
     if name == "keys":
-        return d.sequence("list", None, d.STR)
+        return sequence("list", None, STR)
     if name == "copy":
         return receiver
     if name == "update":
         items = dict(receiver.items)
         items.update((k, v) for k, v in keywords.items() if k != "**")
         rest = receiver.rest
-        if arguments and type(arguments[0]) is d.Mapping:
+        if arguments and type(arguments[0]) is Mapping:
             items.update(arguments[0].items)
-            rest = d.join_maybe(rest, arguments[0].rest)
+            rest = join_maybe(rest, arguments[0].rest)
         elif arguments:
-            rest = d.UNKNOWN
-        keep(frame, node, d.mapping(tuple(items.items()), rest))
-        return d.NONE
-    return d.UNKNOWN
+            rest = UNKNOWN
+        keep(frame, node, mapping(tuple(items.items()), rest))
+        return NONE
+    return UNKNOWN
 
 
 def call_host_method(
-    frame: Frame, receiver: d.Host, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
+    frame: Frame, receiver: Host, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> Value:
     if receiver.type == "str":
         if name == "format":
             for value in [*arguments, *keywords.values()]:
@@ -100,16 +118,10 @@ def call_host_method(
                     frame.emit(Effect.PRINTED, node.at, known, "format", None)
                     break
         if name in ("split", "rsplit", "splitlines"):
-            return d.sequence("list", None, d.STR)
-        return (
-            d.BOOL
-            if name.startswith(("is", "starts", "ends"))
-            else d.INT
-            if name in ("find", "index", "count")
-            else d.STR
-        )
+            return sequence("list", None, STR)
+        return BOOL if name.startswith(("is", "starts", "ends")) else INT if name in ("find", "index", "count") else STR
     if receiver.type == "numpy":
-        return d.UNKNOWN if name == "item" else d.sequence("list", None, d.ANY_HOST) if name == "tolist" else d.NUMPY
+        return UNKNOWN if name == "item" else sequence("list", None, ANY_HOST) if name == "tolist" else NUMPY
     if receiver.type == "size":
-        return d.INT
-    return d.OBJECT if receiver.type == "object" else d.UNKNOWN
+        return INT
+    return OBJECT if receiver.type == "object" else UNKNOWN

@@ -6,8 +6,20 @@ from xlalint.facts.detectors.baked_numbers import check_numbers
 from xlalint.facts.detectors.costly_calls import check_generator
 from xlalint.facts.detectors.padding import tell_width
 from xlalint.facts.detectors.uploads import check_made
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.row_lengths import longest_rows
+from xlalint.facts.domain.values import (
+    HOST,
+    UNKNOWN,
+    XLA,
+    Host,
+    KnownObject,
+    Sequence,
+    Tensor,
+    Value,
+    surely_tensor,
+    tensor,
+    tensor_of,
+)
 from xlalint.facts.events import Effect
 from xlalint.facts.guards.device_branches import names_place_of_another
 from xlalint.facts.operations import shapes
@@ -16,19 +28,19 @@ from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 
 
-def factory(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def factory(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     device = shapes.device_argument(keywords)
-    varies = check_numbers(frame, last, arguments, keywords, node, device != d.HOST)
+    varies = check_numbers(frame, last, arguments, keywords, node, device != HOST)
     frame.pending()
     sizes = arguments
     dtype: str | None = "float"
     dims: tuple[int | None, ...] | None
     if last in ("arange", "randint", "randperm", "tril_indices", "triu_indices", "range"):
-        floats = last == "arange" and any(type(v) is d.Host and v.type == "float" for v in arguments)
+        floats = last == "arange" and any(type(v) is Host and v.type == "float" for v in arguments)
         dtype = "float" if floats else "int"
     if last == "full":
         fill = arguments[1] if len(arguments) > 1 else keywords.get("fill_value")
-        dtype = {"bool": "bool", "int": "int", "float": "float"}.get(fill.type) if type(fill) is d.Host else None
+        dtype = {"bool": "bool", "int": "int", "float": "float"}.get(fill.type) if type(fill) is Host else None
         sizes = arguments[:1]
         read_number(frame, fill, node, "fill value")
     for bound in bounds_of(last, arguments, keywords):
@@ -39,9 +51,9 @@ def factory(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, n
         dims = (None, None)
     else:
         if last in ("randint", "normal"):
-            sizes = [v for v in arguments if type(v) is d.Sequence]
+            sizes = [v for v in arguments if type(v) is Sequence]
         dims = shapes.dims_from(sizes) if sizes else sized_by_keyword(keywords)
-    made = d.tensor(device, shapes.dtype_argument(keywords, dtype), dims, False, varies)
+    made = tensor(device, shapes.dtype_argument(keywords, dtype), dims, False, varies)
     check_generator(frame, keywords, made, node)
     return made
 
@@ -52,13 +64,13 @@ def sized_by_keyword(keywords: Keywords) -> tuple[int | None, ...] | None:
 
 
 def single_size(last: str, arguments: Arguments) -> int | None:
-    if last in ("arange", "randperm") and len(arguments) == 1 and type(arguments[0]) is d.Host:
+    if last in ("arange", "randperm") and len(arguments) == 1 and type(arguments[0]) is Host:
         size = arguments[0].constant
         return size if type(size) is int else None
     return None
 
 
-def bounds_of(last: str, arguments: Arguments, keywords: Keywords) -> list[d.Value]:
+def bounds_of(last: str, arguments: Arguments, keywords: Keywords) -> list[Value]:
     """The bounds between which values are spaced. Measured: a device tensor among them is read, and a new number is no
     new graph."""
     if last not in ("linspace", "logspace"):
@@ -66,42 +78,42 @@ def bounds_of(last: str, arguments: Arguments, keywords: Keywords) -> list[d.Val
     return [*arguments[:2], *(keywords[name] for name in ("start", "end") if name in keywords)]
 
 
-def read_number(frame: Frame, value: d.Value | None, node: ir.Call, subject: str) -> None:
-    if type(value) is d.Tensor and value.device == d.XLA:
+def read_number(frame: Frame, value: Value | None, node: ir.Call, subject: str) -> None:
+    if type(value) is Tensor and value.device == XLA:
         frame.emit(Effect.TENSOR_AS_NUMBER, node.at, value, subject, None)
 
 
-def make_tensor(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def make_tensor(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     """``torch.tensor(data)``: each device scalar in the data is read."""
-    data = arguments[0] if arguments else keywords.get("data", d.UNKNOWN)
-    known = d.tensor_of(data)
+    data = arguments[0] if arguments else keywords.get("data", UNKNOWN)
+    known = tensor_of(data)
     frame.pending()
-    if known is not None and type(data) is not d.Role:
+    if known is not None and type(data) is not KnownObject:
         device = shapes.device_argument(keywords, known.device)
-        moves = device == d.HOST and known.device == d.XLA and "device" in keywords
-        if moves and ((known.certainty == 2 and d.surely_tensor(data)) or not names_place_of_another(node)):
+        moves = device == HOST and known.device == XLA and "device" in keywords
+        if moves and ((known.certainty == 2 and surely_tensor(data)) or not names_place_of_another(node)):
             frame.emit(Effect.COPY_TO_HOST, node.at, known, f"torch.{last}", first_argument(node))
         return known.but(device=device, dtype=shapes.dtype_argument(keywords, known.dtype), optional=False)
     device = shapes.device_argument(keywords)
     dtype: str | None = None
     dims: tuple[int | None, ...] | None = None
-    if type(data) is d.Sequence:
+    if type(data) is Sequence:
         dtype, dims = of_elements(frame, last, data, node)
-    elif type(data) is d.Host and data.type in ("int", "float", "bool"):
+    elif type(data) is Host and data.type in ("int", "float", "bool"):
         dtype, dims = data.type, ()
-    if device == d.XLA:
+    if device == XLA:
         frame.sign("moved", node.at)
         check_made(frame, data, device, node)
-    return d.tensor(device, shapes.dtype_argument(keywords, dtype), dims, False)
+    return tensor(device, shapes.dtype_argument(keywords, dtype), dims, False)
 
 
 def of_elements(
-    frame: Frame, last: str, data: d.Sequence, node: ir.Call
+    frame: Frame, last: str, data: Sequence, node: ir.Call
 ) -> tuple[str | None, tuple[int | None, ...] | None]:
     element = data.element
     tell_width(frame, node.at, f"torch.{last}", longest_rows(element), first_argument(node))
-    inner = d.tensor_of(element)
-    if inner is not None and inner.live and d.surely_tensor(element) and last != "from_numpy":
+    inner = tensor_of(element)
+    if inner is not None and inner.live and surely_tensor(element) and last != "from_numpy":
         listed = node.arguments and type(node.arguments[0]) is ir.Display
         frame.emit(
             Effect.TENSOR_AS_NUMBER,
@@ -111,14 +123,14 @@ def of_elements(
             first_argument(node),
             form="list-of-tensors" if listed else "",
         )
-    if type(element) is d.Host and element.type in ("int", "float", "bool"):
+    if type(element) is Host and element.type in ("int", "float", "bool"):
         return element.type, (len(data.elements) if data.elements is not None else None,)
     if inner is not None:
         return inner.dtype, (None,)
-    if type(element) is d.Sequence:
+    if type(element) is Sequence:
         base = element.element
-        kind = base.type if type(base) is d.Host and base.type in ("int", "float", "bool") else None
-        return kind, (None, None) if type(base) is d.Host else None
+        kind = base.type if type(base) is Host and base.type in ("int", "float", "bool") else None
+        return kind, (None, None) if type(base) is Host else None
     return None, None
 
 
@@ -140,21 +152,21 @@ LEGACY = {
 }
 
 
-def legacy_tensor(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def legacy_tensor(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     """``torch.LongTensor(rows)`` or ``torch.LongTensor(2, 3)``: always on the host."""
-    return made_by_type(frame, last, d.HOST, arguments, keywords, node)
+    return made_by_type(frame, last, HOST, arguments, keywords, node)
 
 
 def made_by_type(
     frame: Frame, last: str, device: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
+) -> Value:
     dtype = LEGACY[last]
-    if arguments and all(type(v) is d.Host and v.type in ("int", "size") for v in arguments):
+    if arguments and all(type(v) is Host and v.type in ("int", "size") for v in arguments):
         check_numbers(frame, "empty", arguments, keywords, node, False)
-        return d.tensor(device, dtype, shapes.dims_from(arguments), False)
+        return tensor(device, dtype, shapes.dims_from(arguments), False)
     made = make_tensor(frame, last, arguments, keywords, node)
-    return made.but(device=device, dtype=dtype) if type(made) is d.Tensor else made
+    return made.but(device=device, dtype=dtype) if type(made) is Tensor else made
 
 
-def from_numpy(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    return d.tensor(d.HOST, grad=False)
+def from_numpy(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+    return tensor(HOST, grad=False)

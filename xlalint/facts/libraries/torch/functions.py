@@ -8,7 +8,38 @@ from xlalint.facts.detectors import fallbacks
 from xlalint.facts.detectors.baked_numbers import check_numbers
 from xlalint.facts.detectors.costly_calls import check_generator
 from xlalint.facts.detectors.padding import check_padding
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.lattice import sequence
+from xlalint.facts.domain.refinement import as_operand
+from xlalint.facts.domain.values import (
+    ANY_DEVICE,
+    BOOL,
+    DATA,
+    DTYPE,
+    FALSE,
+    HOST,
+    HOST_DEVICE,
+    INT,
+    NONE,
+    OBJECT,
+    SIZE,
+    TRUE,
+    UNKNOWN,
+    XLA,
+    XLA_DEVICE,
+    Bound,
+    Host,
+    KnownObject,
+    Mapping,
+    Sequence,
+    Tensor,
+    Union,
+    Value,
+    known_object,
+    of_rank,
+    surely_tensor,
+    tensor,
+    tensor_of,
+)
 from xlalint.facts.events import Effect
 from xlalint.facts.libraries.torch.factories import (
     LEGACY,
@@ -25,29 +56,29 @@ from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import results
 from xlalint.program import ir
 
-HOST_RESULTS: dict[str, d.Value] = {
-    "is_floating_point": d.BOOL,
-    "is_complex": d.BOOL,
-    "is_grad_enabled": d.BOOL,
-    "is_autocast_enabled": d.BOOL,
-    "is_storage": d.BOOL,
-    "are_deterministic_algorithms_enabled": d.BOOL,
-    "finfo": d.OBJECT,
-    "iinfo": d.OBJECT,
-    "get_default_dtype": d.DTYPE,
-    "get_autocast_dtype": d.DTYPE,
-    "result_type": d.DTYPE,
-    "promote_types": d.DTYPE,
-    "Size": d.SIZE,
-    "numel": d.INT,
-    "manual_seed": d.OBJECT,
-    "set_grad_enabled": d.OBJECT,
-    "get_rng_state": d.tensor(d.HOST),
-    "load": d.UNKNOWN,
-    "save": d.NONE,
-    "device_count": d.INT,
-    "get_num_threads": d.INT,
-    "broadcast_shapes": d.SIZE,
+HOST_RESULTS: dict[str, Value] = {
+    "is_floating_point": BOOL,
+    "is_complex": BOOL,
+    "is_grad_enabled": BOOL,
+    "is_autocast_enabled": BOOL,
+    "is_storage": BOOL,
+    "are_deterministic_algorithms_enabled": BOOL,
+    "finfo": OBJECT,
+    "iinfo": OBJECT,
+    "get_default_dtype": DTYPE,
+    "get_autocast_dtype": DTYPE,
+    "result_type": DTYPE,
+    "promote_types": DTYPE,
+    "Size": SIZE,
+    "numel": INT,
+    "manual_seed": OBJECT,
+    "set_grad_enabled": OBJECT,
+    "get_rng_state": tensor(HOST),
+    "load": UNKNOWN,
+    "save": NONE,
+    "device_count": INT,
+    "get_num_threads": INT,
+    "broadcast_shapes": SIZE,
 }
 RESIZING = frozenset({"interpolate", "upsample", "resize"})
 """Ops that give images another size; on the host, before they are moved, that is the size of the batch."""
@@ -58,7 +89,7 @@ SILENT_ROOMS = frozenset(
 """Rooms of torch whose functions do nothing to tensors that matters here."""
 
 
-def call_torch(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def call_torch(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     last = name.rpartition(".")[2]
     room = name.split(".")[1] if name.count(".") > 1 else ""
     handler = HANDLERS.get(last)
@@ -76,7 +107,7 @@ def call_torch(frame: Frame, name: str, arguments: Arguments, keywords: Keywords
     return call_op(frame, name, last, arguments, keywords, node)
 
 
-def call_silent(frame: Frame, name: str, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def call_silent(frame: Frame, name: str, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     if name == "torch.jit.annotate" and len(arguments) > 1:
         return arguments[1]
     if name.startswith("torch.utils.checkpoint.") and arguments:
@@ -86,15 +117,15 @@ def call_silent(frame: Frame, name: str, last: str, arguments: Arguments, keywor
     if name in ("torch.autograd.Variable", "torch.autograd.variable.Variable") and arguments:
         return arguments[0]
     if name == "torch.autograd.grad":
-        return d.sequence("tuple", None, d.tensor(dtype="float"))
-    return d.UNKNOWN
+        return sequence("tuple", None, tensor(dtype="float"))
+    return UNKNOWN
 
 
-def call_op(frame: Frame, name: str, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    arguments = [d.as_operand(value) for value in arguments]
-    keywords = {key: d.as_operand(value) for key, value in keywords.items()}
+def call_op(frame: Frame, name: str, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+    arguments = [as_operand(value) for value in arguments]
+    keywords = {key: as_operand(value) for key, value in keywords.items()}
     first = arguments[0] if arguments else keywords.get("input", keywords.get("self"))
-    base = d.tensor_of(first) if first is not None else None
+    base = tensor_of(first) if first is not None else None
     if base is not None and base.certainty == 0:
         base = base.but(certainty=1)
     row = fallbacks.row_of_function(frame, name)
@@ -111,7 +142,7 @@ def call_op(frame: Frame, name: str, last: str, arguments: Arguments, keywords: 
     if varies is not None and not base.live and last in RESIZING:
         frame.emit(Effect.VARYING_BATCH, node.at, base, last, first_argument(node), certainty=1)
     result = result_of_call(last, base, rest, keywords)
-    if varies is not None and type(result) is d.Tensor:
+    if varies is not None and type(result) is Tensor:
         return result.but(varies=varies)
     return result
 
@@ -120,190 +151,190 @@ def read_factor(frame: Frame, keywords: Keywords, node: ir.Call) -> None:
     """``torch.add(x, y, alpha=k)``: a device scalar there is read."""
     for name in ("alpha", "beta"):
         factor = keywords.get(name)
-        if type(factor) is d.Tensor and factor.live:
+        if type(factor) is Tensor and factor.live:
             frame.emit(Effect.TENSOR_AS_NUMBER, node.at, factor, name, None)
             return
 
 
-def asserted(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def asserted(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     """``torch._assert(x.sum() > 0, "…")`` and its kin ask for the value."""
-    value = arguments[0] if arguments else keywords.get("condition", d.UNKNOWN)
-    known = d.tensor_of(value)
-    if known is not None and known.live and d.surely_tensor(value):
+    value = arguments[0] if arguments else keywords.get("condition", UNKNOWN)
+    known = tensor_of(value)
+    if known is not None and known.live and surely_tensor(value):
         frame.emit(Effect.ASSERTION, node.at, value, f"torch.{last}", first_argument(node))
-    return d.NONE
+    return NONE
 
 
-def result_of_call(last: str, base: d.Tensor, rest: Arguments, keywords: Keywords) -> d.Value:
+def result_of_call(last: str, base: Tensor, rest: Arguments, keywords: Keywords) -> Value:
     special = shapes.SPECIAL.get(last)
     if special is not None:
         return special(base, rest, keywords)
     return shapes.op_result(last, base, rest, keywords)
 
 
-def of_unknown_operand(frame: Frame, name: str, last: str, arguments: Arguments, keywords: Keywords) -> d.Value:
+def of_unknown_operand(frame: Frame, name: str, last: str, arguments: Arguments, keywords: Keywords) -> Value:
     """An op of something that is not known: a tensor all the same, if the op is one."""
-    others = [t for v in [*arguments, *keywords.values()] if (t := d.tensor_of(v)) is not None]
+    others = [t for v in [*arguments, *keywords.values()] if (t := tensor_of(v)) is not None]
     if others:
         return shapes.op_result(last, others[0].but(dims=None), arguments, keywords)
     if fallbacks.row_of_function(frame, name) is None and last not in results():
-        return d.UNKNOWN
+        return UNKNOWN
     if last.startswith(("is_", "get_", "set_", "_")):
-        return d.UNKNOWN
-    if any(v is d.UNKNOWN or type(v) in (d.Bound, d.Union, d.Role) for v in [*arguments, *keywords.values()]):
+        return UNKNOWN
+    if any(v is UNKNOWN or type(v) in (Bound, Union, KnownObject) for v in [*arguments, *keywords.values()]):
         row = results().get(last)
-        device = shapes.device_argument(keywords, d.XLA)
-        return d.tensor(device, (row.dtype or None) if row else None, certainty=1)
-    return d.UNKNOWN
+        device = shapes.device_argument(keywords, XLA)
+        return tensor(device, (row.dtype or None) if row else None, certainty=1)
+    return UNKNOWN
 
 
-def make_device(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def make_device(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     if not arguments and not keywords:
-        return d.ANY_DEVICE
-    given = arguments[0] if arguments else keywords.get("type", d.UNKNOWN)
-    if type(given) is d.Host and given.type in ("str", "device") and given.known and not frame.stands_for_device:
-        return d.HOST_DEVICE if shapes.device_of(given) == d.HOST else d.XLA_DEVICE
-    return d.XLA_DEVICE
+        return ANY_DEVICE
+    given = arguments[0] if arguments else keywords.get("type", UNKNOWN)
+    if type(given) is Host and given.type in ("str", "device") and given.known and not frame.stands_for_device:
+        return HOST_DEVICE if shapes.device_of(given) == HOST else XLA_DEVICE
+    return XLA_DEVICE
 
 
-def make_generator(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def make_generator(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     """On the host, unless another device is named; XLA has none."""
     device = arguments[0] if arguments else keywords.get("device")
-    return d.role("generator") if device is None or shapes.device_of(device) == d.HOST else d.OBJECT
+    return known_object("generator") if device is None or shapes.device_of(device) == HOST else OBJECT
 
 
-def is_tensor_function(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    value = arguments[0] if arguments else d.UNKNOWN
-    if type(value) is d.Tensor and not value.optional and value.certainty > 0:
-        return d.TRUE
-    return d.FALSE if type(value) in (d.Sequence, d.Mapping) or value is d.NONE else d.BOOL
+def is_tensor_function(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+    value = arguments[0] if arguments else UNKNOWN
+    if type(value) is Tensor and not value.optional and value.certainty > 0:
+        return TRUE
+    return FALSE if type(value) in (Sequence, Mapping) or value is NONE else BOOL
 
 
-def equal_function(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    known = next((t for v in arguments if (t := d.tensor_of(v)) is not None and t.live), None)
+def equal_function(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+    known = next((t for v in arguments if (t := tensor_of(v)) is not None and t.live), None)
     if known is not None and not fallbacks.is_free(frame, f"torch.{last}"):
         frame.emit(Effect.COMPARED_ON_HOST, node.at, known, f"torch.{last}", first_argument(node))
-    return d.BOOL
+    return BOOL
 
 
-def torch_where(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    condition = d.tensor_of(arguments[0]) if arguments else d.tensor_of(keywords.get("condition"))
+def torch_where(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+    condition = tensor_of(arguments[0]) if arguments else tensor_of(keywords.get("condition"))
     given = [*arguments[1:], *(keywords[k] for k in ("input", "other", "self") if k in keywords)]
     frame.pending()
     if not given:
         if condition is not None and condition.live and not fallbacks.is_free(frame, "torch.nonzero"):
             frame.emit(Effect.NONZERO, node.at, condition, "torch.where", first_argument(node))
-        index = d.tensor(condition.device if condition else d.XLA, "int", (None,), False, d.DATA)
+        index = tensor(condition.device if condition else XLA, "int", (None,), False, DATA)
         if condition is None or condition.rank is None:
-            return d.sequence("tuple", None, index)
-        return d.sequence("tuple", [index] * condition.rank)
-    a = d.tensor_of(given[0])
-    b = d.tensor_of(given[1]) if len(given) > 1 else None
+            return sequence("tuple", None, index)
+        return sequence("tuple", [index] * condition.rank)
+    a = tensor_of(given[0])
+    b = tensor_of(given[1]) if len(given) > 1 else None
     if a is None and b is None:
-        base = condition or d.tensor(certainty=1)
-        kinds = {v.type for v in given if type(v) is d.Host}
+        base = condition or tensor(certainty=1)
+        kinds = {v.type for v in given if type(v) is Host}
         return base.but(
             dtype=kinds.pop() if len(kinds) == 1 and kinds <= {"int", "float", "bool"} else None, grad=False
         )
     result = combined_where(a, b, given)
     if condition is not None and result.rank is not None and condition.rank is not None:
-        return result.but(dims=d.of_rank(max(result.rank, condition.rank)))
+        return result.but(dims=of_rank(max(result.rank, condition.rank)))
     return result.but(dims=None)
 
 
-def combined_where(a: d.Tensor | None, b: d.Tensor | None, given: Arguments) -> d.Tensor:
-    other = next((v for v in given if d.tensor_of(v) is None), None)
+def combined_where(a: Tensor | None, b: Tensor | None, given: Arguments) -> Tensor:
+    other = next((v for v in given if tensor_of(v) is None), None)
     return combined(a, b, None, False, other)
 
 
-def concatenated(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def concatenated(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     parts = arguments[0] if arguments else keywords.get("tensors")
-    known = d.tensor_of(parts.element) if type(parts) is d.Sequence else d.tensor_of(parts)
+    known = tensor_of(parts.element) if type(parts) is Sequence else tensor_of(parts)
     frame.pending()
     if known is None:
-        return d.tensor(certainty=1)
-    if type(parts) is d.Sequence and parts.elements:
-        tensors = [t for part in parts.elements if (t := d.tensor_of(part)) is not None]
-        device = d.XLA if any(t.device == d.XLA for t in tensors) else known.device
+        return tensor(certainty=1)
+    if type(parts) is Sequence and parts.elements:
+        tensors = [t for part in parts.elements if (t := tensor_of(part)) is not None]
+        device = XLA if any(t.device == XLA for t in tensors) else known.device
         rank = max((t.rank for t in tensors if t.rank is not None), default=None)
-        known = known.but(device=device, dims=d.of_rank(rank))
-    elif type(parts) is d.Sequence:
-        known = known.but(dims=d.of_rank(known.rank))
+        known = known.but(device=device, dims=of_rank(rank))
+    elif type(parts) is Sequence:
+        known = known.but(dims=of_rank(known.rank))
     elif known.rank is not None:
-        known = known.but(dims=d.of_rank(known.rank - 1))
+        known = known.but(dims=of_rank(known.rank - 1))
     known = known.but(optional=False)
     if last == "stack":
-        return known.but(dims=None if known.rank is None else d.of_rank(known.rank + 1))
+        return known.but(dims=None if known.rank is None else of_rank(known.rank + 1))
     return known
 
 
-def einsum(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    tensors = [t for v in arguments[1:] if (t := d.tensor_of(v)) is not None]
-    equation = arguments[0] if arguments else d.UNKNOWN
+def einsum(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+    tensors = [t for v in arguments[1:] if (t := tensor_of(v)) is not None]
+    equation = arguments[0] if arguments else UNKNOWN
     rank = None
-    if type(equation) is d.Host and type(equation.constant) is str and "->" in equation.constant:
+    if type(equation) is Host and type(equation.constant) is str and "->" in equation.constant:
         output = equation.constant.split("->")[1].replace(" ", "")
         rank = len(output) if "..." not in output else None
-    host = bool(tensors) and all(t.device == d.HOST for t in tensors)
+    host = bool(tensors) and all(t.device == HOST for t in tensors)
     frame.pending()
-    return d.tensor(d.HOST if host else d.XLA, "float", d.of_rank(rank))
+    return tensor(HOST if host else XLA, "float", of_rank(rank))
 
 
-def split_function(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    base = d.tensor_of(arguments[0]) if arguments else None
+def split_function(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+    base = tensor_of(arguments[0]) if arguments else None
     if last in ("split", "chunk", "tensor_split") and base is not None:
         check_numbers(frame, last, arguments[1:], keywords, node, base.live, base.varies)
     if base is None:
-        return d.UNKNOWN
-    dims = d.of_rank(base.rank) if last != "unbind" else d.of_rank(None if base.rank is None else base.rank - 1)
+        return UNKNOWN
+    dims = of_rank(base.rank) if last != "unbind" else of_rank(None if base.rank is None else base.rank - 1)
     if last == "tensor_split":
         row = fallbacks.row_of_function(frame, "torch.tensor_split")
         if row is not None:
             fallbacks.check_op(frame, row, arguments, keywords, node)
-    return d.sequence("tuple", None, base.but(dims=dims, optional=False))
+    return sequence("tuple", None, base.but(dims=dims, optional=False))
 
 
-def meshgrid(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def meshgrid(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     parts = arguments
-    if len(arguments) == 1 and type(arguments[0]) is d.Sequence:
+    if len(arguments) == 1 and type(arguments[0]) is Sequence:
         if arguments[0].elements is None:
-            inner = d.tensor_of(arguments[0].element)
-            return d.sequence("tuple", None, inner.but(dims=None)) if inner is not None else d.UNKNOWN
+            inner = tensor_of(arguments[0].element)
+            return sequence("tuple", None, inner.but(dims=None)) if inner is not None else UNKNOWN
         parts = list(arguments[0].elements)
-    tensors = [t for v in parts if (t := d.tensor_of(v)) is not None]
+    tensors = [t for v in parts if (t := tensor_of(v)) is not None]
     if not tensors or len(tensors) != len(parts):
-        return d.UNKNOWN
-    dims = d.of_rank(len(parts)) if last == "meshgrid" else None
-    return d.sequence("tuple", [t.but(dims=dims) for t in tensors])
+        return UNKNOWN
+    dims = of_rank(len(parts)) if last == "meshgrid" else None
+    return sequence("tuple", [t.but(dims=dims) for t in tensors])
 
 
-def attention(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    value = d.tensor(dtype="float", dims=d.of_rank(3))
-    return d.sequence("tuple", (value, value))
+def attention(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+    value = tensor(dtype="float", dims=of_rank(3))
+    return sequence("tuple", (value, value))
 
 
-def as_sequence(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def as_sequence(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     """``pad_sequence``, ``pack_padded_sequence`` and their kin."""
     check_padding(frame, last, arguments, keywords, node)
     row = fallbacks.row_of_function(frame, f"torch.nn.utils.rnn.{last}")
     lengths = arguments[1] if len(arguments) > 1 else keywords.get("lengths")
-    known = d.tensor_of(arguments[0]) if arguments else None
+    known = tensor_of(arguments[0]) if arguments else None
     if last == "pack_padded_sequence":
-        live = next((t for t in (d.tensor_of(lengths), known) if t is not None and t.live), None)
+        live = next((t for t in (tensor_of(lengths), known) if t is not None and t.live), None)
         if live is not None and (row is None or not row.free):
             frame.emit(Effect.DATA_SIZED, node.at, live, f"torch.nn.utils.rnn.{last}", first_argument(node))
-        return d.role("packed", d.tensor(dtype="float"))
+        return known_object("packed", tensor(dtype="float"))
     if last == "pad_packed_sequence":
-        return d.sequence("tuple", (d.tensor(dtype="float", dims=d.of_rank(3)), d.tensor(d.HOST, "int", (None,))))
-    element = arguments[0] if arguments else d.UNKNOWN
-    inner = d.tensor_of(element.element) if type(element) is d.Sequence else d.tensor_of(element)
+        return sequence("tuple", (tensor(dtype="float", dims=of_rank(3)), tensor(HOST, "int", (None,))))
+    element = arguments[0] if arguments else UNKNOWN
+    inner = tensor_of(element.element) if type(element) is Sequence else tensor_of(element)
     assert row is None or row.name
     if inner is None:
-        return d.tensor(None, certainty=0)
-    return inner.but(dims=None if inner.rank is None else d.of_rank(inner.rank + 1), varies=d.DATA)
+        return tensor(None, certainty=0)
+    return inner.but(dims=None if inner.rank is None else of_rank(inner.rank + 1), varies=DATA)
 
 
-Handler = Callable[[Frame, str, Arguments, Keywords, ir.Call], d.Value]
+Handler = Callable[[Frame, str, Arguments, Keywords, ir.Call], Value]
 HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("tensor", "as_tensor", "asarray", "scalar_tensor"), make_tensor),
     **dict.fromkeys(LEGACY, legacy_tensor),

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 
-from xlalint.facts.domain import domain as d
+from xlalint.facts.domain.lattice import join_all
+from xlalint.facts.domain.values import NONE, UNKNOWN, Host, Value, host, mapping
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 from xlalint.program.traversal import walk
@@ -17,21 +18,21 @@ ROLE = "optimizer-state"
 Stores = dict[str, tuple[ir.Expr, ...]]
 
 
-def state_of_parameter(frame: Frame) -> d.Value:
+def state_of_parameter(frame: Frame) -> Value:
     """A dict of what is known; what is put there by others is unknown."""
     cls = frame.engine.program.owner(frame.function)
     if cls is None:
-        return d.UNKNOWN
+        return UNKNOWN
     frame.quiet += 1
-    items = [(key, d.joins([kept(frame, one) for one in stored])) for key, stored in sorted(stores_of(cls).items())]
+    items = [(key, join_all([kept(frame, one) for one in stored])) for key, stored in sorted(stores_of(cls).items())]
     frame.quiet -= 1
-    return d.mapping(tuple(items), d.UNKNOWN)
+    return mapping(tuple(items), UNKNOWN)
 
 
-def kept(frame: Frame, node: ir.Expr) -> d.Value:
+def kept(frame: Frame, node: ir.Expr) -> Value:
     """A number is counted up from where it starts."""
     value = frame.evaluate(node)
-    return d.host(value.type) if type(value) is d.Host and value is not d.NONE else value
+    return host(value.type) if type(value) is Host and value is not NONE else value
 
 
 @functools.cache

@@ -10,9 +10,34 @@ from xlalint.facts.detectors import fallbacks
 from xlalint.facts.detectors.baked_numbers import check_numbers
 from xlalint.facts.detectors.costly_calls import check_generator, note_cuda
 from xlalint.facts.detectors.uploads import check_moved
-from xlalint.facts.domain import domain as d
 from xlalint.facts.domain.known_names import HOST_METHODS, TEXT_METHODS
+from xlalint.facts.domain.lattice import MASKS, sequence
 from xlalint.facts.domain.row_lengths import largest_item
+from xlalint.facts.domain.values import (
+    BOOL,
+    FALSE,
+    HOST,
+    LIKELY_HOST_DEVICE,
+    LONGEST,
+    NONE,
+    NUMPY,
+    PAID,
+    STR,
+    TRUE,
+    UNKNOWN,
+    XLA,
+    Bound,
+    Host,
+    KnownObject,
+    Namespace,
+    Tensor,
+    Value,
+    constant,
+    host,
+    of_rank,
+    tensor,
+    tensor_of,
+)
 from xlalint.facts.events import Effect
 from xlalint.facts.guards.device_branches import STAND_IN, names_place_of_another
 from xlalint.facts.libraries.torch import factories, functions
@@ -26,12 +51,12 @@ from xlalint.program.traversal import receiver_node
 
 
 def call_tensor_method(
-    frame: Frame, tensor: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
+    frame: Frame, tensor: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
+) -> Value:
     if name in HOST_METHODS:
         if name in ("dim", "ndimension") and tensor.rank is not None:
-            return d.constant(tensor.rank)
-        return d.host(HOST_METHODS[name])
+            return constant(tensor.rank)
+        return host(HOST_METHODS[name])
     if name.endswith("_") and frame.over_parameters():
         frame.sign("manual-step", node.at)
     if name == "mode" and tensor.certainty < 2 and not arguments and not keywords:
@@ -50,14 +75,14 @@ def call_tensor_method(
         fallbacks.check_op(frame, row, [tensor, *arguments], keywords, node, method=True)
     elif name in TEXT_METHODS:
         # What was taken for a tensor is none.
-        return d.UNKNOWN
+        return UNKNOWN
     frame.pending()
     check_generator(frame, keywords, tensor, node)
     varies = check_numbers(frame, name, arguments, keywords, node, tensor.live, tensor.varies)
     result = reshaped(tensor, name, arguments, keywords) or functions.result_of_call(
         name, tensor.but(optional=False), arguments, keywords
     )
-    if type(result) is d.Tensor:
+    if type(result) is Tensor:
         if varies is not None:
             result = result.but(varies=varies)
         if name.endswith("_") and type(node.function) is ir.Attribute and type(node.function.value) is ir.Name:
@@ -65,16 +90,16 @@ def call_tensor_method(
     return result
 
 
-def reshaped(tensor: d.Tensor, name: str, arguments: Arguments, keywords: Keywords) -> d.Tensor | None:
+def reshaped(tensor: Tensor, name: str, arguments: Arguments, keywords: Keywords) -> Tensor | None:
     """Methods that change the shape and nothing else."""
     rank = tensor.rank
     if name in ("view", "reshape", "expand", "repeat", "tile"):
-        if arguments and type(arguments[0]) is d.Host and arguments[0].type == "dtype":
+        if arguments and type(arguments[0]) is Host and arguments[0].type == "dtype":
             return tensor.but(dtype=arguments[0].constant if arguments[0].known else None)
         dims = shapes.dims_from(arguments) if arguments else None
         if dims is not None:
             dims = tuple(None if size is not None and size < 0 else size for size in dims)
-            dims = dims if name in ("view", "reshape") else d.of_rank(len(dims))
+            dims = dims if name in ("view", "reshape") else of_rank(len(dims))
         return tensor.but(dims=dims, optional=False)
     if name == "squeeze":
         if not arguments and not keywords:
@@ -84,23 +109,23 @@ def reshaped(tensor: d.Tensor, name: str, arguments: Arguments, keywords: Keywor
         dim = arguments[0] if arguments else keywords.get("dim")
         return tensor.but(dims=squeezed(tensor.dims, dim), optional=False)
     if name == "unsqueeze":
-        return tensor.but(dims=None if rank is None else d.of_rank(rank + 1), optional=False)
+        return tensor.but(dims=None if rank is None else of_rank(rank + 1), optional=False)
     if name in ("flatten", "ravel"):
         return tensor.but(dims=(None,) if not arguments and not keywords else None, optional=False)
     if name in ("permute", "transpose", "swapaxes", "movedim", "t", "moveaxis", "swapdims"):
-        return tensor.but(dims=d.of_rank(rank), optional=False)
+        return tensor.but(dims=of_rank(rank), optional=False)
     if name in ("index_select", "gather", "take_along_dim", "narrow"):
-        return tensor.but(dims=d.of_rank(rank), optional=False)
+        return tensor.but(dims=of_rank(rank), optional=False)
     if name in ("view_as", "expand_as", "reshape_as"):
-        other = d.tensor_of(arguments[0]) if arguments else None
+        other = tensor_of(arguments[0]) if arguments else None
         return tensor.but(dims=other.dims if other is not None else None, optional=False)
     if name in ("select", "diagonal"):
-        return tensor.but(dims=None if rank is None else d.of_rank(rank - 1), optional=False)
+        return tensor.but(dims=None if rank is None else of_rank(rank - 1), optional=False)
     return None
 
 
-def squeezed(dims: tuple[int | None, ...], dim: d.Value | None) -> tuple[int | None, ...] | None:
-    if type(dim) is not d.Host or type(dim.constant) is not int or not -len(dims) <= dim.constant < len(dims):
+def squeezed(dims: tuple[int | None, ...], dim: Value | None) -> tuple[int | None, ...] | None:
+    if type(dim) is not Host or type(dim.constant) is not int or not -len(dims) <= dim.constant < len(dims):
         return None
     size = dims[dim.constant]
     if size is None:
@@ -112,41 +137,41 @@ def squeezed(dims: tuple[int | None, ...], dim: d.Value | None) -> tuple[int | N
 # Reads
 
 
-def by_spelling(t: d.Tensor) -> d.Tensor:
+def by_spelling(t: Tensor) -> Tensor:
     """A read that only tensors have tells that a guess is right."""
     return t.but(certainty=1) if t.certainty == 0 and t.live else t
 
 
-def item(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def item(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     if t.live and not fallbacks.is_free(frame, "torch.Tensor.item"):
         frame.emit(Effect.SCALAR_READ, node.at, by_spelling(t), "item", receiver_node(node))
     if largest_item(receiver_node(node)):
-        return d.host("int", varies=d.LONGEST, paid=t.live)
+        return host("int", varies=LONGEST, paid=t.live)
     kind = t.dtype if t.dtype in ("int", "float", "bool") else "float"
-    return d.host(kind, paid=True)
+    return host(kind, paid=True)
 
 
-def tolist(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def tolist(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     if t.live and not fallbacks.is_free(frame, "torch.Tensor.tolist"):
         frame.emit(Effect.VALUES_TO_LIST, node.at, by_spelling(t), "tolist", receiver_node(node))
     if t.rank == 0:
-        return d.PAID
-    return d.sequence(
-        "list", None, d.host(t.dtype if t.dtype in ("int", "float") else "?", paid=True) if t.rank == 1 else d.UNKNOWN
+        return PAID
+    return sequence(
+        "list", None, host(t.dtype if t.dtype in ("int", "float") else "?", paid=True) if t.rank == 1 else UNKNOWN
     )
 
 
-def numpy(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def numpy(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     if t.live:
-        forced = keywords.get("force") is d.TRUE
+        forced = keywords.get("force") is TRUE
         # It raises on every accelerator, so what may lie on the host surely does.
-        sure = t.device == d.XLA and t.certainty == 2 and not is_as_given(frame, receiver_node(node))
+        sure = t.device == XLA and t.certainty == 2 and not is_as_given(frame, receiver_node(node))
         if forced or sure:
             effect = Effect.VALUES_TO_LIST if forced else Effect.NUMPY_OF_DEVICE
             frame.emit(effect, node.at, t, "numpy", receiver_node(node))
     else:
         copied_for_numpy(frame, node)
-    return d.NUMPY
+    return NUMPY
 
 
 def copied_for_numpy(frame: Frame, node: ir.Call) -> None:
@@ -158,170 +183,160 @@ def copied_for_numpy(frame: Frame, node: ir.Call) -> None:
         frame.record_event(msgspec.structs.replace(event, effect=Effect.VALUES_TO_LIST, at=node.at, subject="numpy"))
 
 
-def cpu(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def cpu(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     if t.live:
         frame.emit(Effect.COPY_TO_HOST, node.at, by_spelling(t), "cpu", receiver_node(node))
-    return t.but(device=d.HOST, optional=False)
+    return t.but(device=HOST, optional=False)
 
 
-def is_nonzero(
-    frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
+def is_nonzero(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     if t.live and not fallbacks.is_free(frame, f"torch.Tensor.{name}"):
         frame.emit(Effect.COMPARED_ON_HOST, node.at, t, name, receiver_node(node))
-    return d.BOOL
+    return BOOL
 
 
-def equal_method(
-    frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
-    other = d.tensor_of(arguments[0]) if arguments else None
+def equal_method(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+    other = tensor_of(arguments[0]) if arguments else None
     if (t.live or (other is not None and other.live)) and not fallbacks.is_free(frame, f"torch.{name}"):
         frame.emit(Effect.COMPARED_ON_HOST, node.at, t, name, receiver_node(node))
-    return d.BOOL
+    return BOOL
 
 
 # Moves and conversions
 
 
-def to(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def to(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     dtype, device, beside, copies = t.dtype, t.device, False, True
     for position, value in enumerate(
         [*arguments, *(v for k, v in keywords.items() if k in ("device", "dtype", "other"))]
     ):
         by_name = next((k for k, v in keywords.items() if v is value), "") if position >= len(arguments) else ""
-        other = d.tensor_of(value) if type(value) is not d.Role else None
-        if type(value) is d.Host and value.type == "dtype":
+        other = tensor_of(value) if type(value) is not KnownObject else None
+        if type(value) is Host and value.type == "dtype":
             dtype = value.constant if value.known else None
         elif other is not None:
             dtype, device, beside = other.dtype, other.device, True
-        elif value is d.TRUE or value is d.FALSE or value is d.NONE:
+        elif value is TRUE or value is FALSE or value is NONE:
             continue
-        elif value is d.UNKNOWN or type(value) is d.Bound:
+        elif value is UNKNOWN or type(value) is Bound:
             if by_name != "device":
-                dtype = None if by_name == "dtype" or t.dtype in d.MASKS else t.dtype
+                dtype = None if by_name == "dtype" or t.dtype in MASKS else t.dtype
             if by_name != "dtype":
                 device = to_unknown(device, by_name, t)
-        elif value is d.LIKELY_HOST_DEVICE:
-            device = device if device == d.HOST else None
+        elif value is LIKELY_HOST_DEVICE:
+            device = device if device == HOST else None
         else:
             device, copies = shapes.device_of(value), not shapes.is_meta(value)
-    if device == d.HOST and t.live and t.device == d.XLA and copies:
+    if device == HOST and t.live and t.device == XLA and copies:
         # Where another tensor is known to lie on the host, what is only assumed of this one is not held against it.
         if t.certainty == 2 or not (beside or names_place_of_another(node)):
             frame.emit(Effect.COPY_TO_HOST, node.at, t, "to", receiver_node(node))
-    elif device == d.HOST and t.device is None and copies:
+    elif device == HOST and t.device is None and copies:
         frame.emit(Effect.COPY_TO_HOST, node.at, t, "to", receiver_node(node), certainty=0)
-    if device == d.XLA and t.device != d.XLA:
+    if device == XLA and t.device != XLA:
         frame.sign("moved", node.at)
         if t.certainty == 1:
             # A part of a loader's batch.
             frame.sign("batch-moved", node.at)
         check_moved(frame, t, device, arguments, node)
-    certainty = max(t.certainty, 1) if device == d.XLA else t.certainty
+    certainty = max(t.certainty, 1) if device == XLA else t.certainty
     return t.but(device=device, dtype=dtype, optional=False, certainty=certainty)
 
 
-def to_unknown(device: str | None, by_name: str, t: d.Tensor) -> str | None:
+def to_unknown(device: str | None, by_name: str, t: Tensor) -> str | None:
     """``.to(x)`` of something unknown: a dtype or a device; what is on the host may be moved."""
     if by_name == "device":
-        return d.XLA
-    return device if device == d.XLA else None
+        return XLA
+    return device if device == XLA else None
 
 
-def cuda(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def cuda(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     note_cuda(frame, node)
-    if t.device != d.XLA:
+    if t.device != XLA:
         frame.sign("moved", node.at)
-    return t.but(device=d.XLA, optional=False)
+    return t.but(device=XLA, optional=False)
 
 
-def type_(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def type_(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     if not arguments and not keywords:
-        return d.STR
-    value = arguments[0] if arguments else d.UNKNOWN
-    if type(value) is d.Host and value.type == "dtype":
+        return STR
+    value = arguments[0] if arguments else UNKNOWN
+    if type(value) is Host and value.type == "dtype":
         return t.but(dtype=value.constant if value.known else None, optional=False)
-    if type(value) is d.Namespace and value.name.startswith(STAND_IN) and value.name.endswith("Tensor"):
-        if t.device != d.XLA:
+    if type(value) is Namespace and value.name.startswith(STAND_IN) and value.name.endswith("Tensor"):
+        if t.device != XLA:
             frame.sign("moved", node.at)
-        return t.but(device=d.XLA, dtype=None, optional=False)
-    if type(value) is d.Namespace and value.name.startswith("torch.") and value.name.endswith("Tensor"):
+        return t.but(device=XLA, dtype=None, optional=False)
+    if type(value) is Namespace and value.name.startswith("torch.") and value.name.endswith("Tensor"):
         if t.live:
             frame.emit(Effect.COPY_TO_HOST, node.at, t, "type", receiver_node(node))
-        return t.but(device=d.HOST, optional=False)
+        return t.but(device=HOST, optional=False)
     return t.but(dtype=None, optional=False)
 
 
-def type_as(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    other = d.tensor_of(arguments[0]) if arguments else None
+def type_as(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+    other = tensor_of(arguments[0]) if arguments else None
     if other is None:
         return t.but(dtype=None, optional=False)
     return t.but(dtype=other.dtype, device=other.device or t.device, optional=False)
 
 
-def copy_into(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
-    source = d.tensor_of(arguments[0]) if arguments else None
-    if t.device == d.HOST and source is not None and source.device == d.XLA and source.certainty == 2:
+def copy_into(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+    source = tensor_of(arguments[0]) if arguments else None
+    if t.device == HOST and source is not None and source.device == XLA and source.certainty == 2:
         frame.emit(Effect.COPY_TO_HOST, node.at, source, "copy_", node.arguments[0] if node.arguments else None)
     frame.pending()
     return t
 
 
-def detach(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def detach(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     return t.but(grad=False, optional=False)
 
 
-def size(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def size(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     if not arguments and not keywords:
         return shape_value(t)
-    dim = arguments[0] if arguments else d.UNKNOWN
+    dim = arguments[0] if arguments else UNKNOWN
     if (
         t.dims is not None
-        and type(dim) is d.Host
+        and type(dim) is Host
         and type(dim.constant) is int
         and -len(t.dims) <= dim.constant < len(t.dims)
     ):
         known = t.dims[dim.constant]
         if known is not None:
-            return d.constant(known)
-    return d.host("int", varies=t.varies)
+            return constant(known)
+    return host("int", varies=t.varies)
 
 
-def backward(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def backward(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     frame.sign("backward", node.at)
     frame.pending()
-    return d.NONE
+    return NONE
 
 
-def new_factory(
-    frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
+def new_factory(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     device = shapes.device_argument(keywords, t.device)
-    filled = bool(arguments) and all(type(v) is d.Host and v.type in ("int", "?") for v in arguments)
+    filled = bool(arguments) and all(type(v) is Host and v.type in ("int", "?") for v in arguments)
     if name == "new_tensor" or (name == "new" and not filled):
-        given = {**keywords, "device": d.host("device", device)}
+        given = {**keywords, "device": host("device", device)}
         made = factories.make_tensor(frame, name, arguments, given, node)
-        return made if name == "new_tensor" or type(made) is not d.Tensor else made.but(dtype=t.dtype)
+        return made if name == "new_tensor" or type(made) is not Tensor else made.but(dtype=t.dtype)
     varies = check_numbers(frame, name, arguments, keywords, node, True)
     sizes = arguments[:1] if name == "new_full" else arguments
     dims = shapes.dims_from(sizes) if sizes else None
-    return d.tensor(device, shapes.dtype_argument(keywords, t.dtype), dims, False, varies, t.certainty)
+    return tensor(device, shapes.dtype_argument(keywords, t.dtype), dims, False, varies, t.certainty)
 
 
-def where_method(
-    frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
+def where_method(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     if not arguments:
         return functions.torch_where(frame, name, [t], keywords, node)
     return functions.torch_where(frame, name, [arguments[0], t, *arguments[1:]], keywords, node)
 
 
-def split_method(
-    frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> d.Value:
+def split_method(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     if name == "split" and is_of_text(arguments, keywords):
-        return d.sequence("list", None, d.STR)
+        return sequence("list", None, STR)
     return functions.split_function(frame, name, [t, *arguments], keywords, node)
 
 
@@ -329,22 +344,22 @@ def is_of_text(arguments: Arguments, keywords: Keywords) -> bool:
     """``line.split()``, ``line.split(",")``: of a tensor both would raise, so what was taken for one is a text."""
     if not arguments:
         return not keywords
-    return type(arguments[0]) is d.Host and arguments[0].type == "str"
+    return type(arguments[0]) is Host and arguments[0].type == "str"
 
 
-def factor(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def factor(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     """``add(x, alpha=k)``: a device scalar there is read."""
     alpha = keywords.get("alpha")
-    if type(alpha) is d.Tensor and alpha.live:
+    if type(alpha) is Tensor and alpha.live:
         frame.emit(Effect.TENSOR_AS_NUMBER, node.at, alpha, "alpha", None)
     return functions.result_of_call(name, t.but(optional=False), arguments, keywords)
 
 
-def copies(frame: Frame, t: d.Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> d.Value:
+def copies(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
     return t.but(optional=False)
 
 
-Method = Callable[[Frame, d.Tensor, str, Arguments, Keywords, ir.Call], d.Value]
+Method = Callable[[Frame, Tensor, str, Arguments, Keywords, ir.Call], Value]
 METHODS: dict[str, Method] = {
     **dict.fromkeys(("item", "__float__", "__int__", "__bool__"), item),
     "tolist": tolist,
