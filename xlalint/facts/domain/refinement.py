@@ -1,4 +1,4 @@
-"""Values seen in another way: as the operand of an op, without gradients, without None, no surer than some certainty."""
+"""Values seen in another way: as an op's operand, without gradients, without None, no surer than some certainty."""
 
 from __future__ import annotations
 
