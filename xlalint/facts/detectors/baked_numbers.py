@@ -20,8 +20,8 @@ from xlalint.facts.domain.values import (
 )
 from xlalint.facts.events import Effect
 from xlalint.facts.operations.shapes import varying
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
-from xlalint.program import ir
 
 T = TypeVar("T")
 
@@ -70,10 +70,7 @@ BAKED: dict[str, tuple[str, ...]] = {
 
 def check_numbers(
     frame: Frame,
-    name: str,
-    arguments: list[Value],
-    keywords: dict[str, Value],
-    node: ir.Call,
+    call: Call,
     live: bool,
     own: LoopKey | None = None,
 ) -> LoopKey | None:
@@ -81,19 +78,19 @@ def check_numbers(
 
     ``own`` is the loop that changes the tensor's own shape: what is only cut anew has to follow it.
     """
-    base = name[:-1] if name.endswith("_") and name[:-1] in BAKED else name
+    base = call.name[:-1] if call.name.endswith("_") and call.name[:-1] in BAKED else call.name
     if base not in BAKED:
         return None
-    sized = arguments_at(SIZES.get(base, ()), arguments, keywords)
+    sized = arguments_at(SIZES.get(base, ()), call.arguments, call.keywords)
     for value in sized:
         if reads_as_size(value) and not (base in LISTED and may_be_several(value)):
-            frame.emit(Effect.TENSOR_AS_NUMBER, node.at, tensor_within(value), f"size of {base}", None)
+            frame.emit(Effect.TENSOR_AS_NUMBER, call.node.at, tensor_within(value), f"size of {base}", None)
             return None
     if base in FILLED:
-        tell_width(frame, node.at, base, width_among(sized))
-    baked = varying(arguments_at(BAKED.get(base, ()), arguments, keywords))
+        tell_width(frame, call.node.at, base, width_among(sized))
+    baked = varying(arguments_at(BAKED.get(base, ()), call.arguments, call.keywords))
     if baked is not None and live and not (base in RECUT and baked == own):
-        frame.emit(Effect.BAKED_NUMBER, node.at, host("int", varies=baked), base, None, varies=baked)
+        frame.emit(Effect.BAKED_NUMBER, call.node.at, host("int", varies=baked), base, None, varies=baked)
     return varying(sized)
 
 

@@ -6,6 +6,7 @@ from xlalint.facts.detectors.fallbacks import argument
 from xlalint.facts.domain.refinement import as_operand
 from xlalint.facts.domain.values import NONE, KnownObject, Mapping, Sequence, Tensor, Value, surely_tensor, tensor_of
 from xlalint.facts.events import Effect
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.conditions import decide, parse
 from xlalint.knowledge.tables import CostlyCall, costly_calls
@@ -19,27 +20,25 @@ WITHIN = "in "
 
 def check_call(
     frame: Frame,
-    name: str,
-    arguments: list[Value],
-    keywords: dict[str, Value],
-    node: ir.Call,
+    call: Call,
     *,
     fixable: bool = True,
 ) -> None:
     """Note the cost of the first row that holds for a call of ``name`` and has what it works on. ``fixable`` is whether
     the call itself is one of ``name``, so that its fix can be made there."""
+    name = call.name
     for row in costly_calls().get(name, ()):
-        if not meets_condition(row, arguments, keywords) or any(
+        if not meets_condition(row, call.arguments, call.keywords) or any(
             name in frame.engine.program.called for name in row.unless
         ):
             continue
-        known = operand(row, arguments, keywords)
+        known = operand(row, call.arguments, call.keywords)
         if known is None:
             continue
-        if row.effect != FREE and not (row.chosen and is_chosen(frame.function.body, node.at)):
-            shown = node.arguments[0] if row.operand and node.arguments else None
+        if row.effect != FREE and not (row.chosen and is_chosen(frame.function.body, call.node.at)):
+            shown = call.node.arguments[0] if row.operand and call.node.arguments else None
             form = row.fix if fixable else ""
-            frame.emit(Effect(row.effect), node.at, known, name, shown, detail=row.detail, form=form)
+            frame.emit(Effect(row.effect), call.node.at, known, name, shown, detail=row.detail, form=form)
         return
 
 
@@ -95,13 +94,13 @@ def operand(row: CostlyCall, arguments: list[Value], keywords: dict[str, Value])
     return None
 
 
-def check_generator(frame: Frame, keywords: dict[str, Value], made: Value, node: ir.Call) -> None:
+def check_generator(frame: Frame, call: Call, made: Value) -> None:
     """A generator of the host draws there, wherever the result is to lie."""
-    given = keywords.get("generator")
+    given = call.keywords.get("generator")
     known = tensor_of(made)
     if type(given) is KnownObject and given.role == "generator" and known is not None and known.live:
-        shown = next((value for name, value in node.keywords if name == "generator"), None)
-        frame.emit(Effect.HOST_GENERATOR, node.at, known, "generator", shown)
+        shown = next((value for name, value in call.node.keywords if name == "generator"), None)
+        frame.emit(Effect.HOST_GENERATOR, call.node.at, known, "generator", shown)
 
 
 def held_tensor(value: Value | None) -> Value | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlalint.facts.domain.values import NONE, Host, Mapping, Namespace, Value, constant
 from xlalint.facts.events import Effect
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
@@ -18,16 +19,16 @@ def check_assigned(frame: Frame, holder: Value, key: Value, value: Value, target
         check_variable(frame, key, value, target.at)
 
 
-def check_set(frame: Frame, name: str, arguments: list[Value], keywords: dict[str, Value], node: ir.Call) -> None:
+def check_set(frame: Frame, call: Call) -> None:
     """``os.environ.setdefault(…)``, ``os.putenv(…)``, ``os.environ.update(…)``."""
-    if name in (f"{ENVIRONMENT}.setdefault", "os.putenv") and len(arguments) == 2:
-        check_variable(frame, arguments[0], arguments[1], node.at)
-    elif name == f"{ENVIRONMENT}.update":
-        given = list(keywords.items())
-        if arguments and type(arguments[0]) is Mapping:
-            given += [(key, value) for key, value in arguments[0].items if isinstance(key, str)]
+    if call.name in (f"{ENVIRONMENT}.setdefault", "os.putenv") and len(call.arguments) == 2:
+        check_variable(frame, call.arguments[0], call.arguments[1], call.node.at)
+    elif call.name == f"{ENVIRONMENT}.update":
+        given = list(call.keywords.items())
+        if call.arguments and type(call.arguments[0]) is Mapping:
+            given += [(key, value) for key, value in call.arguments[0].items if isinstance(key, str)]
         for variable, value in given:
-            check_variable(frame, constant(variable), value, node.at)
+            check_variable(frame, constant(variable), value, call.node.at)
 
 
 def check_variable(frame: Frame, key: Value, value: Value, at: int) -> None:

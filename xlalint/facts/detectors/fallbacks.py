@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlalint.facts.domain.lattice import sequence
 from xlalint.facts.domain.values import NONE, Host, KnownObject, Sequence, Tensor, Value, surely_tensor, tensor_of
 from xlalint.facts.events import Effect
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.conditions import UNKNOWN, Argument
 from xlalint.knowledge.ops import OpRow
@@ -42,47 +43,43 @@ EFFECTS = {
 def check_op(
     frame: Frame,
     row: OpRow,
-    arguments: list[Value],
-    keywords: dict[str, Value],
-    node: ir.Call,
+    call: Call,
     *,
     method: bool = False,
 ) -> None:
     """Note what the call costs forward or, where gradients flow, backward."""
     if row.free or (frame.no_grad and row.costs == "never"):
         return
-    live = [t for t in tensors_in([*arguments, *keywords.values()]) if t.live]
+    live = [t for t in tensors_in([*call.arguments, *call.keywords.values()]) if t.live]
     if not live:
         return
     last = row.name.rpartition(".")[2]
     value = live[0]
-    operand = operand_of(node, method)
-    bound = bind(row, arguments, keywords)
+    operand = operand_of(call.node, method)
+    bound = bind(row, call.arguments, call.keywords)
     forward = row.costs_for(bound) if row.costs != "never" else False
     if forward:
         effect = EFFECTS.get(last, Effect.CPU_FALLBACK)
-        detail = fallback_names(row.fallback, arguments, keywords)
-        frame.emit(effect, node.at, value, row.name, operand, detail=detail)
+        detail = fallback_names(row.fallback, call.arguments, call.keywords)
+        frame.emit(effect, call.node.at, value, row.name, operand, detail=detail)
         return
     if row.backward_costs == "never" or frame.no_grad or not any(t.grad for t in live):
         return
     if row.backward_costs_for(bound) and not (is_called_by_name(frame) and frame.given_by_signature()):
-        detail = fallback_names(row.backward_fallback, arguments, keywords)
-        frame.emit(Effect.CPU_FALLBACK, node.at, value, row.name, operand, detail=detail, backward_only=True)
+        detail = fallback_names(row.backward_fallback, call.arguments, call.keywords)
+        frame.emit(Effect.CPU_FALLBACK, call.node.at, value, row.name, operand, detail=detail, backward_only=True)
 
 
 def check_newly_costly(
     frame: Frame,
     row: OpRow | None,
-    arguments: list[Value],
-    keywords: dict[str, Value],
-    node: ir.Call,
+    call: Call,
     *,
     method: bool = False,
 ) -> None:
     """The same of an op that is evaluated apart, because it is free or tells its cost itself: a device may differ."""
     if row is not None and row.name in frame.ops.newly_costly:
-        check_op(frame, row, arguments, keywords, node, method=method)
+        check_op(frame, row, call, method=method)
 
 
 def fallback_names(ops: tuple[str, ...], arguments: list[Value], keywords: dict[str, Value]) -> str:

@@ -8,6 +8,7 @@ from xlalint.facts.domain.values import NONE, Function, Host, Instance, Struct, 
 from xlalint.facts.events import Effect
 from xlalint.facts.records import function_key
 from xlalint.facts.regions import sign_of
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
@@ -16,15 +17,21 @@ OPENXLA = "openxla"
 TURNED_OFF = frozenset({"disable", "dynamo_disable"})
 
 
-def note_compiled(frame: Frame, arguments: list[Value], keywords: dict[str, Value], node: ir.Call) -> None:
+def note_compiled(frame: Frame, call: Call) -> None:
     """``torch.compile(f, backend="openxla")``, of a function or a model of the program."""
-    backend = keywords.get("backend")
-    if not (type(backend) is Host and backend.constant == OPENXLA) or not arguments:
+    backend = call.keywords.get("backend")
+    if not (type(backend) is Host and backend.constant == OPENXLA) or not call.arguments:
         return
-    frame.emit(Effect.COMPILED_PART, node.at, NONE, "torch.compile", node.arguments[0] if node.arguments else None)
-    function = function_of(frame, arguments[0])
+    frame.emit(
+        Effect.COMPILED_PART,
+        call.node.at,
+        NONE,
+        "torch.compile",
+        call.node.arguments[0] if call.node.arguments else None,
+    )
+    function = function_of(frame, call.arguments[0])
     if function is not None:
-        frame.sign(sign_of(function_key(function)), node.at)
+        frame.sign(sign_of(function_key(function)), call.node.at)
 
 
 def function_of(frame: Frame, value: Value) -> ir.FunctionIR | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from xlalint.facts.domain.known_names import MODEL_NAMES, TRAINED
-from xlalint.facts.domain.values import FALSE, NONE, Value
+from xlalint.facts.domain.values import FALSE, NONE
 from xlalint.facts.events import Effect
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 from xlalint.program.traversal import receiver_node
@@ -14,19 +15,19 @@ ANY = "*"
 OTHER = {"train": "eval", "eval": "train"}
 
 
-def switch_mode(frame: Frame, name: str, arguments: list[Value], node: ir.Call, certainty: int = 2) -> None:
+def switch_mode(frame: Frame, call: Call, certainty: int = 2) -> None:
     """``model.eval()``, ``model.train(False)``. In ``self.train(mode)`` the caller has the choice, and what is restored
     by ``model.train(before)`` was the other mode."""
-    holder = receiver_node(node)
+    holder = receiver_node(call.node)
     model = model_name(frame, holder)
     is_chosen_here = all(
-        type(value) is ir.Constant for value in (*node.arguments, *(value for _, value in node.keywords))
+        type(value) is ir.Constant for value in (*call.node.arguments, *(value for _, value in call.node.keywords))
     )
-    mode = "eval" if name == "eval" or (is_chosen_here and FALSE in arguments) else "train"
+    mode = "eval" if call.name == "eval" or (is_chosen_here and FALSE in call.arguments) else "train"
     if is_chosen_here or model != ANY:
-        frame.sign(f"{mode} {model}", node.at)
+        frame.sign(f"{mode} {model}", call.node.at)
     if is_chosen_here:
-        frame.emit(Effect.MODE_SWITCH, node.at, NONE, mode, holder, certainty=certainty, detail=model)
+        frame.emit(Effect.MODE_SWITCH, call.node.at, NONE, mode, holder, certainty=certainty, detail=model)
 
 
 def model_name(frame: Frame, node: ir.Expr | None) -> str:

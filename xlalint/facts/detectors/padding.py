@@ -19,7 +19,7 @@ from xlalint.facts.domain.values import (
     constant,
 )
 from xlalint.facts.events import Effect
-from xlalint.facts.state.call import Arguments, Keywords
+from xlalint.facts.state.call import Arguments, Call, Keywords
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 
@@ -27,26 +27,32 @@ TRAINING_NAMES = ("train", "trn")
 EVALUATION_NAMES = ("val", "valid", "test", "eval", "dev", "predict", "infer")
 
 
-def check_loader(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> None:
+def check_loader(frame: Frame, call: Call) -> None:
     """A training loader that hands out a short last batch."""
-    if not name.endswith("DataLoader"):
+    if not call.name.endswith("DataLoader"):
         return
-    frame.sign("makes-loader", node.at)
-    if "**" in keywords:
+    frame.sign("makes-loader", call.node.at)
+    if "**" in call.keywords:
         return
-    if "batch_sampler" in keywords:
-        if batches_vary(keywords["batch_sampler"]):
-            frame.emit(Effect.VARYING_BATCH, node.at, NONE, "DataLoader", None, certainty=1, form="constructor")
+    if "batch_sampler" in call.keywords:
+        if batches_vary(call.keywords["batch_sampler"]):
+            frame.emit(Effect.VARYING_BATCH, call.node.at, NONE, "DataLoader", None, certainty=1, form="constructor")
         return
-    drop = keywords.get("drop_last")
-    size = arguments[1] if len(arguments) > 1 else keywords.get("batch_size", constant(1))
+    drop = call.keywords.get("drop_last")
+    size = call.arguments[1] if len(call.arguments) > 1 else call.keywords.get("batch_size", constant(1))
     if drop is not None and drop is not FALSE:
         return
     if (type(size) is Host and size.constant == 1) or size is NONE:
         return
-    if not for_training(arguments, keywords, node):
+    if not for_training(call.arguments, call.keywords, call.node):
         return
-    frame.emit(Effect.SHORT_LAST_BATCH, node.at, NONE, "DataLoader", node.arguments[0] if node.arguments else None)
+    frame.emit(
+        Effect.SHORT_LAST_BATCH,
+        call.node.at,
+        NONE,
+        "DataLoader",
+        call.node.arguments[0] if call.node.arguments else None,
+    )
 
 
 def batches_vary(sampler: Value) -> bool:
@@ -57,13 +63,13 @@ def batches_vary(sampler: Value) -> bool:
     return type(batch.element) is Host and batch.element.varies is not None
 
 
-def run_collate(frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def run_collate(frame: Frame, call: Call) -> Value:
     """The function that makes the loader's batches runs in each step, on the host; gives what it makes."""
 
-    collate = arguments[6] if len(arguments) > 6 else keywords.get("collate_fn", NONE)
+    collate = call.arguments[6] if len(call.arguments) > 6 else call.keywords.get("collate_fn", NONE)
     if type(collate) in (Function, Instance, Struct):
-        with frame.inside("collate", node.at):
-            return frame.call(collate, [UNKNOWN], {}, node)
+        with frame.inside("collate", call.node.at):
+            return frame.call(collate, call.given([UNKNOWN], {}))
     return UNKNOWN
 
 
@@ -77,11 +83,15 @@ def for_training(arguments: Arguments, keywords: Keywords, node: ir.Call) -> boo
     return shuffle is TRUE or any(text.startswith(word) for word in TRAINING_NAMES)
 
 
-def check_padding(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> None:
+def check_padding(frame: Frame, call: Call) -> None:
     """``pad_sequence`` pads to the longest row, and can do no other."""
-    if name == "pad_sequence":
+    if call.name == "pad_sequence":
         frame.emit(
-            Effect.PADDED_TO_LONGEST, node.at, NONE, "pad_sequence", node.arguments[0] if node.arguments else None
+            Effect.PADDED_TO_LONGEST,
+            call.node.at,
+            NONE,
+            "pad_sequence",
+            call.node.arguments[0] if call.node.arguments else None,
         )
 
 
@@ -103,13 +113,13 @@ ARRAYS = {"zeros": 0, "ones": 0, "empty": 0, "full": 0, "pad": 1}
 """numpy's makers of a batch, by the position of the size that decides its length."""
 
 
-def check_filled_array(frame: Frame, last: str, arguments: Arguments, node: ir.Call) -> None:
+def check_filled_array(frame: Frame, call: Call) -> None:
     """A batch made by numpy, as long as its longest row."""
-    position = ARRAYS.get(last)
-    width = longest_rows(arguments[0]) if last in ("array", "asarray", "stack") and arguments else None
+    position = ARRAYS.get(call.last)
+    width = longest_rows(call.arguments[0]) if call.last in ("array", "asarray", "stack") and call.arguments else None
     if width is None and position is not None:
-        width = width_among(arguments[position : position + 1])
-    tell_width(frame, node.at, f"numpy.{last}", width)
+        width = width_among(call.arguments[position : position + 1])
+    tell_width(frame, call.node.at, f"numpy.{call.last}", width)
 
 
 def pads_to_longest(keywords: Keywords, implicit: bool) -> bool:
@@ -122,20 +132,20 @@ def pads_to_longest(keywords: Keywords, implicit: bool) -> bool:
     return type(padding) is Host and padding.constant in (True, "longest") and padding.known
 
 
-def check_padding_call(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> None:
+def check_padding_call(frame: Frame, call: Call) -> None:
     """A call of a tokenizer, or of its ``pad``, which cuts nothing."""
-    single = arguments and type(arguments[0]) is Host and arguments[0].type == "str"
-    if not pads_to_longest(keywords, name == "pad") or single:
+    single = call.arguments and type(call.arguments[0]) is Host and call.arguments[0].type == "str"
+    if not pads_to_longest(call.keywords, call.name == "pad") or single:
         return
-    most = None if name == "pad" else cut_to(keywords)
+    most = None if call.name == "pad" else cut_to(call.keywords)
     detail, form = "" if most is None else str(most), ""
-    if is_rounded(keywords):
-        multiple = number_of(keywords["pad_to_multiple_of"])
+    if is_rounded(call.keywords):
+        multiple = number_of(call.keywords["pad_to_multiple_of"])
         if most is None or multiple is None:
             return
         detail, form = f"{most} / {multiple} = {-(-most // multiple)}", BUCKETS
-    operand = node.arguments[0] if node.arguments else None
-    frame.emit(Effect.PADDED_TO_LONGEST, node.at, NONE, "tokenizer", operand, detail=detail, form=form)
+    operand = call.node.arguments[0] if call.node.arguments else None
+    frame.emit(Effect.PADDED_TO_LONGEST, call.node.at, NONE, "tokenizer", operand, detail=detail, form=form)
 
 
 def is_rounded(keywords: Keywords) -> bool:
@@ -159,16 +169,15 @@ def cut_to(keywords: Keywords) -> int | None:
 LIMITS = ("max_length", "pad_to_multiple_of", "max_seq_length", "pad_to_length")
 
 
-def check_collator(
-    frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call, takes_padding: bool, certainty: int
-) -> None:
+def check_collator(frame: Frame, call: Call, takes_padding: bool, certainty: int) -> None:
     """The constructor of a collator that pads. Its argument ``padding`` is the first flag or word among them."""
-    given = next((v for v in arguments[1:] if type(v) is Host and v.type in ("bool", "str")), None)
+    keywords = call.keywords
+    given = next((v for v in call.arguments[1:] if type(v) is Host and v.type in ("bool", "str")), None)
     if takes_padding and given is not None:
         keywords = {"padding": given, **keywords}
     limited = certainty < 2 and any(keywords.get(name, NONE) is not NONE for name in LIMITS)
     if pads_to_longest(keywords, True) and not is_rounded(keywords) and not limited:
-        operand = node.arguments[0] if node.arguments else None
+        operand = call.node.arguments[0] if call.node.arguments else None
         frame.emit(
-            Effect.PADDED_TO_LONGEST, node.at, NONE, "collator", operand, certainty=certainty, form="constructor"
+            Effect.PADDED_TO_LONGEST, call.node.at, NONE, "collator", operand, certainty=certainty, form="constructor"
         )

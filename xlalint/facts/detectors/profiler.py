@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from xlalint.facts.domain.values import NONE, Value
+from xlalint.facts.domain.values import NONE
 from xlalint.facts.events import Effect
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 
 PROFILER = "torch_xla.debug.profiler."
 
 
-def note_profiler(frame: Frame, name: str, arguments: list[Value], keywords: dict[str, Value], node: ir.Call) -> None:
-    if not name.startswith(PROFILER):
+def note_profiler(frame: Frame, call: Call) -> None:
+    if not call.name.startswith(PROFILER):
         return
-    last = name[len(PROFILER) :]
+    last = call.name[len(PROFILER) :]
     if last == "start_server":
-        frame.sign("profiler-server", node.at)
-        note_server(frame, node)
+        frame.sign("profiler-server", call.node.at)
+        note_server(frame, call.node)
     elif last == "trace":
         if frame.loop_key() is not None:
-            frame.emit(Effect.TRACE_MISUSE, node.at, NONE, "in-loop", None)
+            frame.emit(Effect.TRACE_MISUSE, call.node.at, NONE, "in-loop", None)
     elif last == "start_trace":
-        frame.sign("start-trace", node.at)
+        frame.sign("start-trace", call.node.at)
         if "stop_trace" not in frame.function.called:
-            frame.emit(Effect.TRACE_MISUSE, node.at, NONE, "start-without-stop", None)
+            frame.emit(Effect.TRACE_MISUSE, call.node.at, NONE, "start-without-stop", None)
 
 
 def note_server(frame: Frame, node: ir.Call) -> None:

@@ -7,19 +7,18 @@ from collections.abc import Iterator
 from xlalint.facts.domain.values import HOST, NONE, UNKNOWN, XLA, Host, Value
 from xlalint.facts.events import Effect
 from xlalint.facts.operations.shapes import device_of
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 
 
-def check_way_to_host(
-    frame: Frame, name: str, arguments: list[Value], keywords: dict[str, Value], node: ir.Call
-) -> None:
+def check_way_to_host(frame: Frame, call: Call) -> None:
     """``model.cpu()`` and ``model.to("cpu")``, where the same function moves the model back."""
-    if not goes_to_host(name, arguments, keywords) or type(node.function) is not ir.Attribute:
+    if not goes_to_host(call.name, call.arguments, call.keywords) or type(call.node.function) is not ir.Attribute:
         return
-    moved = dotted_path(node.function.value)
+    moved = dotted_path(call.node.function.value)
     if moved and any(path == moved for path in moved_back(frame, frame.function.body)):
-        frame.emit(Effect.MODEL_TO_HOST, node.at, NONE, name, node.function.value)
+        frame.emit(Effect.MODEL_TO_HOST, call.node.at, NONE, call.name, call.node.function.value)
 
 
 def goes_to_host(name: str, arguments: list[Value], keywords: dict[str, Value]) -> bool:

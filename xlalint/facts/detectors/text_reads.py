@@ -16,6 +16,7 @@ from xlalint.facts.domain.values import (
     tensor_of,
 )
 from xlalint.facts.events import Effect
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 
@@ -55,37 +56,44 @@ def read_by_text(
                 return
 
 
-def printed(frame: Frame, subject: str, arguments: list[Value], node: ir.Call) -> None:
-    for value, argument in zip(arguments, node.arguments, strict=False):
+def printed(frame: Frame, subject: str, call: Call) -> None:
+    for value, argument in zip(call.arguments, call.node.arguments, strict=False):
         if type(argument) is not ir.FString:
             known = shown_tensor(value)
             if known is not None:
-                frame.emit(Effect.PRINTED, node.at, known, subject, argument, form=print_form(node))
+                frame.emit(Effect.PRINTED, call.node.at, known, subject, argument, form=print_form(call.node))
                 return
-            read_by_text(frame, value, node.at, subject, argument)
+            read_by_text(frame, value, call.node.at, subject, argument)
 
 
 def print_form(node: ir.Call) -> str:
     return "name" if len(node.arguments) == 1 and type(node.arguments[0]) is ir.Name else ""
 
 
-def logged(frame: Frame, level: str, arguments: list[Value], node: ir.Call) -> None:
-    read_by_log(frame, level, arguments, node)
-    check_break(frame, level, node)
+def logged(frame: Frame, call: Call) -> None:
+    read_by_log(frame, call)
+    check_break(frame, call.last, call.node)
 
 
-def read_by_log(frame: Frame, level: str, arguments: list[Value], node: ir.Call) -> None:
+def read_by_log(frame: Frame, call: Call) -> None:
     """A logging call. Its ``%s`` arguments are formatted only where the level is on; ``debug`` is taken for off."""
-    fields = {field.at for argument in node.arguments if type(argument) is ir.FString for field in argument.fields}
+    fields = {field.at for argument in call.node.arguments if type(argument) is ir.FString for field in argument.fields}
     for at in fields:
         event = frame.record.events.get((at, ""))
         if event is not None and event.effect is Effect.PRINTED:
             del frame.record.events[at, ""]
-            frame.emit(Effect.LOGGED, node.at, tensor(), level, None, form="debug-fstring" if level == "debug" else "")
-    if level in SILENT_LEVELS:
+            frame.emit(
+                Effect.LOGGED,
+                call.node.at,
+                tensor(),
+                call.last,
+                None,
+                form="debug-fstring" if call.last == "debug" else "",
+            )
+    if call.last in SILENT_LEVELS:
         return
-    for value, argument in zip(arguments, node.arguments, strict=False):
+    for value, argument in zip(call.arguments, call.node.arguments, strict=False):
         known = shown_tensor(value)
         if known is not None:
-            frame.emit(Effect.LOGGED, node.at, known, level, argument)
+            frame.emit(Effect.LOGGED, call.node.at, known, call.last, argument)
             return

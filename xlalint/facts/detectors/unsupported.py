@@ -5,26 +5,25 @@ from __future__ import annotations
 from xlalint.facts.detectors.fallbacks import argument
 from xlalint.facts.domain.values import NONE, Value
 from xlalint.facts.events import Effect
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.conditions import Argument, decide, parse
 from xlalint.knowledge.tables import Restriction, restrictions
 from xlalint.program import ir
 
 
-def check_restrictions(
-    frame: Frame, name: str, arguments: list[Value], keywords: dict[str, Value], node: ir.Call
-) -> None:
-    for row in restrictions().get(name, ()):
-        if row.outcome == "free" or not is_refused(row, arguments, keywords, node):
+def check_restrictions(frame: Frame, call: Call) -> None:
+    for row in restrictions().get(call.name, ()):
+        if row.outcome == "free" or not is_refused(row, call.arguments, call.keywords, call.node):
             continue
         effect = Effect.UNSUPPORTED if row.effect == "unsupported" else Effect.CUDA_HABIT
         exception = row.exception.split("|")[0]
         if effect is Effect.CUDA_HABIT:
             detail = row.remark if row.outcome == "silent-host" else f"raises {exception}: {row.remark}"
-            frame.emit(effect, node.at, NONE, row.outcome, None, detail=detail)
+            frame.emit(effect, call.node.at, NONE, row.outcome, None, detail=detail)
         else:
             detail = f"raises {exception}: {row.remark}" if row.outcome == "raises" else row.remark
-            frame.emit(effect, node.at, NONE, name, None, detail=detail, form=row.fix)
+            frame.emit(effect, call.node.at, NONE, call.name, None, detail=detail, form=row.fix)
 
 
 def is_refused(row: Restriction, arguments: list[Value], keywords: dict[str, Value], node: ir.Call) -> bool:

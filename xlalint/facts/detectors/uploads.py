@@ -9,6 +9,7 @@ from __future__ import annotations
 from xlalint.facts.domain.lattice import MASKS
 from xlalint.facts.domain.values import HOST, NONE, NUMPY, XLA, Host, Module, Sequence, Tensor, Value, tensor, tensor_of
 from xlalint.facts.events import Effect
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame, span_of
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
@@ -19,11 +20,11 @@ KEPT = frozenset({"cache", "lru_cache"})
 WITH_PARAMETERS = ("Linear", "Bilinear", "Conv", "Embedding", "LSTM", "GRU", "RNN", "BatchNorm", "LayerNorm")
 
 
-def check_moved(frame: Frame, known: Tensor, device: str | None, arguments: list[Value], node: ir.Call) -> None:
+def check_moved(frame: Frame, known: Tensor, device: str | None, call: Call) -> None:
     """``torch.zeros(8).to(device)``."""
     if device == XLA and is_surely_on_host(known):
-        form = "" if arguments[1:] else made_there(arguments, node)
-        emit_upload(frame, known, node, receiver_node(node), "moved", form)
+        form = "" if call.arguments[1:] else made_there(call.arguments, call.node)
+        emit_upload(frame, known, call.node, receiver_node(call.node), "moved", form)
 
 
 def check_made(frame: Frame, data: Value, device: str | None, node: ir.Call) -> None:

@@ -43,7 +43,7 @@ from xlalint.facts.failures import Failure
 from xlalint.facts.guards.optional_arguments import is_given_no_data, optional_given
 from xlalint.facts.heat.entry_points import inherited_entries
 from xlalint.facts.interpreter.assignment import assign
-from xlalint.facts.interpreter.calls import call
+from xlalint.facts.interpreter.calls import apply
 from xlalint.facts.interpreter.expressions import EXPRESSIONS
 from xlalint.facts.interpreter.names import symbol_value
 from xlalint.facts.interpreter.statements import execute
@@ -78,7 +78,7 @@ class Engine(Attributes):
     expressions = EXPRESSIONS
     execute = staticmethod(execute)
     assign = staticmethod(assign)
-    apply = staticmethod(call)
+    apply = staticmethod(apply)
     role_attribute = staticmethod(role_attribute)
     show = staticmethod(show)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -45,7 +47,7 @@ from xlalint.facts.libraries.unknown_objects import call_unknown_method
 from xlalint.facts.operations import members
 from xlalint.facts.operations.unknown_callee import call_unknown
 from xlalint.facts.records import ROOT, stronger
-from xlalint.facts.state.call import Arguments, Keywords
+from xlalint.facts.state.call import Arguments, Call, Keywords
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
@@ -55,9 +57,10 @@ from xlalint.program.traversal import decorator_names
 def evaluate_call(frame: Frame, node: ir.Call) -> Value:
     callee = frame.evaluate(node.function)
     arguments, keywords = evaluate_arguments(frame, node)
-    check_hook(frame, arguments, keywords, node)
-    check_called_back(frame, callee, keywords, node)
-    return call(frame, callee, arguments, keywords, node)
+    call = Call("", arguments, keywords, node)
+    check_hook(frame, call)
+    check_called_back(frame, callee, call)
+    return apply(frame, callee, call)
 
 
 def evaluate_arguments(frame: Frame, node: ir.Call) -> tuple[Arguments, Keywords]:
@@ -88,41 +91,36 @@ def evaluate_arguments(frame: Frame, node: ir.Call) -> tuple[Arguments, Keywords
     return arguments, keywords
 
 
-def call(frame: Frame, callee: Value, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    kind = type(callee)
-    if kind is Bound:
-        return call_bound(frame, callee, arguments, keywords, node)  # type: ignore[arg-type]
-    if kind is Namespace:
-        return call_external(frame, callee.name, arguments, keywords, node)  # type: ignore[attr-defined]
-    if kind is Function:
-        return call_function(frame, callee, arguments, keywords, node)  # type: ignore[arg-type]
-    if kind is Class:
-        return construct(frame, callee, arguments, keywords, node)  # type: ignore[arg-type]
-    if kind in (Instance, Struct):
-        return call_object(frame, callee, arguments, keywords, node)
-    if kind is Module:
-        return modules.call_module(frame, callee, arguments, keywords, node)  # type: ignore[arg-type]
-    if kind is KnownObject and callee.role == INSTALLED:  # type: ignore[attr-defined]
-        followed = follow_made(frame, callee.detail, "", arguments, keywords, node)  # type: ignore[attr-defined]
-        return followed if followed is not None else call_unknown(frame, arguments, keywords, node)
-    if kind is KnownObject:
-        return dispatch.call_role(frame, callee, arguments, keywords, node)  # type: ignore[arg-type]
-    if kind is Union:
-        return call_one_of(frame, callee, arguments, keywords, node)  # type: ignore[arg-type]
-    if callee is ANY_HOST:
-        return ANY_HOST
-    return call_unknown(frame, arguments, keywords, node)
+def apply(frame: Frame, callee: Value, call: Call) -> Value:
+    """What calling a value gives."""
+    handler = CALLEES.get(type(callee))
+    return call_unknown(frame, call) if handler is None else handler(frame, callee, call)
 
 
-def call_one_of(frame: Frame, callee: Union, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def call_namespace(frame: Frame, callee: Namespace, call: Call) -> Value:
+    return call_external(frame, call.named(callee.name))
+
+
+def call_known_object(frame: Frame, callee: KnownObject, call: Call) -> Value:
+    if callee.role != INSTALLED:
+        return dispatch.call_role(frame, callee, call)
+    followed = follow_made(frame, callee.detail, call)
+    return followed if followed is not None else call_unknown(frame, call)
+
+
+def call_host(frame: Frame, callee: Host, call: Call) -> Value:
+    return ANY_HOST if callee is ANY_HOST else call_unknown(frame, call)
+
+
+def call_one_of(frame: Frame, callee: Union, call: Call) -> Value:
     """One of several. Where they are ops to choose from, what not all of them cost is only possible."""
     parts = [part for part in callee.alternatives if part is not NONE]
     if len(parts) < 2 or not all(type(part) in (Namespace, Module) for part in parts):
-        return alike([call(frame, part, arguments, keywords, node) for part in parts])
-    key, events = (node.at, ""), frame.record.events
+        return alike([apply(frame, part, call) for part in parts])
+    key, events = (call.node.at, ""), frame.record.events
     before, found, values = events.pop(key, None), [], []
     for part in parts:
-        values.append(call(frame, part, arguments, keywords, node))
+        values.append(apply(frame, part, call))
         found.append(events.pop(key, None))
     costs = [event for event in found if event is not None]
     if costs:
@@ -148,25 +146,25 @@ def is_output(value: Value) -> bool:
     return type(value) is KnownObject and value.role == "output"
 
 
-def call_function(frame: Frame, callee: Function, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def call_function(frame: Frame, callee: Function, call: Call) -> Value:
     name = callee.ir.name
     guard = guards().calls.get(name)
     if guard is not None:
         return constant(guard)
-    known = call_version(frame, name, arguments) or dispatch.known_function(frame, callee, arguments, keywords, node)
+    known = call_version(frame, name, call.arguments) or dispatch.known_function(frame, callee, call)
     if known is not None:
         return known
     if name in frame.engine.assumptions.host_functions:
         return ANY_HOST
     if name in frame.engine.assumptions.boundaries:
-        frame.boundary(node.at)
+        frame.boundary(call.node.at)
     if callee.ir.decorators and is_turned_off(decorator_names(callee.ir)):
-        check_break(frame, name, node)
+        check_break(frame, name, call.node)
     if callee.captured or callee.ir.free:
         callee = members.as_of_now(frame, callee)
-    answer = frame.engine.call(frame, callee, arguments, keywords, node.at)
+    answer = frame.engine.call(frame, callee, call.arguments, call.keywords, call.node.at)
     if answer.writes and callee.receiver is not None:
-        apply_writes(frame, node.function, callee.receiver, answer.writes)
+        apply_writes(frame, call.node.function, callee.receiver, answer.writes)
     frame.after_call(answer)
     return answer.value
 
@@ -188,59 +186,61 @@ def apply_writes(frame: Frame, function: ir.Expr, receiver: Value, writes: dict[
             frame.env[f"self.{holder.name}"] = updated
 
 
-def call_object(frame: Frame, callee: Value, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def call_object(frame: Frame, callee: Instance | Struct, call: Call) -> Value:
     """``module(x)`` is ``forward``; another object's call is ``__call__``."""
     program = frame.engine.program
-    cls: ir.ClassIR = callee.ir  # type: ignore[attr-defined]
+    cls = callee.ir
     is_module = members.is_module_class(frame, cls)
     if is_module:
-        frame.sign("model-call", node.at)
+        frame.sign("model-call", call.node.at)
     method = program.method(cls, "forward") if is_module else program.method(cls, "__call__")
     method = method or program.method(cls, "forward") or program.method(cls, "__call__")
     if method is not None:
-        answer = frame.engine.call(frame, function_value(method, callee), arguments, keywords, node.at)
+        answer = frame.engine.call(frame, function_value(method, callee), call.arguments, call.keywords, call.node.at)
         if type(callee) is Struct:
-            apply_writes(frame, ir.Attribute(node.function, "__call__", node.at), callee, answer.writes)
+            apply_writes(frame, ir.Attribute(call.node.function, "__call__", call.node.at), callee, answer.writes)
         frame.after_call(answer)
         return answer.value
     base = next((b for b in program.external_bases(cls) if b.startswith("torch.nn.")), None)
     if base is not None:
-        return modules.call_module(frame, module_value(base), arguments, keywords, node)
-    return call_unknown(frame, arguments, keywords, node)
+        return modules.call_module(frame, module_value(base), call)
+    return call_unknown(frame, call)
 
 
-def call_bound(frame: Frame, callee: Bound, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    receiver, name = callee.receiver, callee.name
-    guard = guards().calls.get(name)
+def call_bound(frame: Frame, callee: Bound, call: Call) -> Value:
+    guard = guards().calls.get(callee.name)
     if guard is not None:
         return constant(guard)
-    if type(receiver) is KnownObject and receiver.role in TENSOR_ROLES:
-        return call_batch_method(frame, receiver, name, arguments, keywords, node)
-    if type(receiver) is Tensor:
-        return tensor_methods.call_tensor_method(frame, receiver, name, arguments, keywords, node)
-    if type(receiver) is KnownObject and receiver.role == INSTALLED:
-        by_name = call_unknown_method(frame, receiver, name, arguments, keywords, node)
-        return follow_made(frame, receiver.detail, name, arguments, keywords, node) or by_name
-    return dispatch.call_method(frame, receiver, name, arguments, keywords, node)
+    return dispatch.call_method(frame, callee.receiver, call.named(callee.name))
 
 
-def call_external(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    if name.startswith("builtins."):
-        return builtins.call_builtin(frame, name[9:], arguments, keywords, node)
-    last = name.rpartition(".")[2]
+def call_external(frame: Frame, call: Call) -> Value:
+    if call.name.startswith("builtins."):
+        return builtins.call_builtin(frame, call.named(call.name[9:]))
     table = guards().calls
-    guard = table.get(name, table.get(last))
+    guard = table.get(call.name, table.get(call.last))
     if guard is not None:
-        dispatch.note_external(frame, name, arguments, keywords, node)
+        dispatch.note_external(frame, call)
         return constant(guard)
-    known = call_version(frame, name, arguments) or dispatch.call_library(frame, name, arguments, keywords, node)
+    known = call_version(frame, call.name, call.arguments) or dispatch.call_library(frame, call)
     if known is not None:
         return known
-    if name.startswith("torch."):
-        return functions.call_torch(frame, name, arguments, keywords, node)
-    followed = follow_call(frame, name, arguments, keywords, node)
-    return followed if followed is not None else call_unknown(frame, arguments, keywords, node)
+    if call.name.startswith("torch."):
+        return functions.call_torch(frame, call)
+    followed = follow_call(frame, call)
+    return followed if followed is not None else call_unknown(frame, call)
 
 
-def in_loop(frame: Frame) -> bool:
-    return frame.region != ROOT
+CALLEES: dict[type[Value], Callable[[Frame, Any, Call], Value]] = {
+    Bound: call_bound,
+    Namespace: call_namespace,
+    Function: call_function,
+    Class: construct,
+    Instance: call_object,
+    Struct: call_object,
+    Module: modules.call_module,
+    KnownObject: call_known_object,
+    Union: call_one_of,
+    Host: call_host,
+}
+"""Who answers for the call of a value of each type; what is missing is unknown."""

@@ -16,6 +16,7 @@ from xlalint.facts.domain.values import (
 )
 from xlalint.facts.libraries.frameworks.training import make_loader
 from xlalint.facts.operations import members
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
@@ -23,28 +24,30 @@ from xlalint.program import ir
 MAX_FIELDS = 16
 
 
-def construct(frame: Frame, callee: Class, arguments: list[Value], keywords: dict[str, Value], node: ir.Call) -> Value:
+def construct(frame: Frame, callee: Class, call: Call) -> Value:
     cls = callee.ir
     engine = frame.engine
     if cls.name.endswith(SETTINGS):
         return ANY_HOST
     bases = list(engine.program.external_bases(cls))
     if is_data_class(frame, cls):
-        return data_record(frame, cls, arguments, keywords)
-    framework = framework_role(frame, cls, bases, arguments, keywords, node)
+        return data_record(frame, cls, call.arguments, call.keywords)
+    framework = framework_role(frame, cls, bases, call)
     if framework is not None:
         return framework
     init = engine.program.method(cls, "__init__")
     if has_plain_bases(bases) and init is not None and not members.is_module_class(frame, cls):
-        answer = engine.call(frame, function_value(init, instance(cls)), arguments, keywords, node.at)
+        answer = engine.call(frame, function_value(init, instance(cls)), call.arguments, call.keywords, call.node.at)
         if 0 < len(answer.writes) <= MAX_FIELDS and (changes_itself(cls) or holds_tensors(answer.writes)):
             return struct(cls, tuple(sorted(answer.writes.items())))
     elif init is not None and members.is_module_class(frame, cls):
         for base in bases:
-            if base.endswith(("Sequential", "ModuleList")) and arguments:
+            if base.endswith(("Sequential", "ModuleList")) and call.arguments:
                 return instance(cls)
         if engine.keeps_fields:
-            answer = engine.call(frame, function_value(init, instance(cls)), arguments, keywords, node.at)
+            answer = engine.call(
+                frame, function_value(init, instance(cls)), call.arguments, call.keywords, call.node.at
+            )
             return struct(cls, tuple(sorted(answer.writes.items())))
     return engine.instance_of(cls)
 
@@ -97,14 +100,12 @@ def framework_role(
     frame: Frame,
     cls: ir.ClassIR,
     bases: list[str],
-    arguments: list[Value],
-    keywords: dict[str, Value],
-    node: ir.Call,
+    call: Call,
 ) -> Value | None:
     """A class that descends from a framework's loader or optimizer."""
     for base in bases:
         if frameworks().get("loader", base) is not None:
-            return make_loader(frame, base, arguments, keywords, node)
+            return make_loader(frame, call.named(base))
         if base.startswith("torch.optim."):
             return known_object("scheduler" if "lr_scheduler" in base else "optimizer")
     return None

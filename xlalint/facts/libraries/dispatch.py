@@ -56,7 +56,7 @@ from xlalint.facts.libraries.python import containers
 from xlalint.facts.libraries.roles import call_role_method
 from xlalint.facts.libraries.torch import factories, modules
 from xlalint.facts.libraries.unknown_objects import call_unknown_method
-from xlalint.facts.state.call import Arguments, Keywords
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
@@ -67,107 +67,103 @@ MODEL_MAKERS = frozenset(
 ENTERED = frozenset({"no_grad", "inference_mode", "enable_grad", "autocast", "set_grad_enabled"})
 
 
-def note_external(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> None:
-    check_restrictions(frame, name, arguments, keywords, node)
-    note_profiler(frame, name, arguments, keywords, node)
-    note_wait(frame, name, node)
-    check_external(frame, name, node)
-    check_call(frame, name, arguments, keywords, node)
+def note_external(frame: Frame, call: Call) -> None:
+    check_restrictions(frame, call)
+    note_profiler(frame, call)
+    note_wait(frame, call.name, call.node)
+    check_external(frame, call.name, call.node)
+    check_call(frame, call)
 
 
-def call_library(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value | None:
+def call_library(frame: Frame, call: Call) -> Value | None:
     """None where the name is one of torch's ops, or not known here."""
-    note_external(frame, name, arguments, keywords, node)
-    head, _, rest = name.partition(".")
-    last = name.rpartition(".")[2]
+    note_external(frame, call)
+    head, _, rest = call.name.partition(".")
+    last = call.name.rpartition(".")[2]
     if head == "torch" or head == "torch_xla":
-        return call_torch_library(frame, name, rest, last, arguments, keywords, node)
+        return call_torch_library(frame, rest, call)
     handler = HEADS.get(head)
     if handler is not None:
-        return handler(frame, name, arguments, keywords, node)
-    return call_framework(frame, name, last, arguments, keywords, node)
+        return handler(frame, call)
+    return call_framework(frame, call)
 
 
-def call_torch_library(
-    frame: Frame, name: str, rest: str, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value | None:
-    found = call_framework_row(frame, name, last, arguments, keywords, node)
+def call_torch_library(frame: Frame, rest: str, call: Call) -> Value | None:
+    found = call_framework_row(frame, call)
     if found is not None:
         return found
-    if last in ENTERED:
-        return known_object("context", None, last)
-    if name.startswith(STAND_IN) and last in factories.LEGACY:
-        return factories.made_by_type(frame, last, XLA, arguments, keywords, node)
-    if rest.startswith("nn.") and (last[:1].isupper() or last in modules.PARAMETRIZING):
-        return modules.make_module(frame, name, arguments, keywords, node)
+    if call.last in ENTERED:
+        return known_object("context", None, call.last)
+    if call.name.startswith(STAND_IN) and call.last in factories.LEGACY:
+        return factories.made_by_type(frame, XLA, call)
+    if rest.startswith("nn.") and (call.last[:1].isupper() or call.last in modules.PARAMETRIZING):
+        return modules.make_module(frame, call)
     if rest.startswith("optim."):
-        if last[:1].isupper():
-            return known_object("scheduler" if "lr_scheduler" in rest else "optimizer", None, name)
+        if call.last[:1].isupper():
+            return known_object("scheduler" if "lr_scheduler" in rest else "optimizer", None, call.name)
         return UNKNOWN
-    if name == "torch.compile":
-        note_compiled(frame, arguments, keywords, node)
+    if call.name == "torch.compile":
+        note_compiled(frame, call)
     if rest == "compile" or rest.startswith("jit."):
-        return arguments[0] if arguments else UNKNOWN
-    if last == "GradScaler":
-        return known_object("scaler", None, name if keywords.get("enabled", TRUE) is TRUE else None)
-    if last == "SummaryWriter":
+        return call.arguments[0] if call.arguments else UNKNOWN
+    if call.last == "GradScaler":
+        return known_object("scaler", None, call.name if call.keywords.get("enabled", TRUE) is TRUE else None)
+    if call.last == "SummaryWriter":
         return known_object("writer")
     if rest.startswith("hub."):
         return module_value("?") if rest == "hub.load" else UNKNOWN
-    if rest.startswith("distributions.") and last[:1].isupper():
-        return training.make_distribution(frame, last, arguments, keywords, node)
-    return None if name.startswith("torch.") else UNKNOWN
+    if rest.startswith("distributions.") and call.last[:1].isupper():
+        return training.make_distribution(frame, call.named(call.last))
+    return None if call.name.startswith("torch.") else UNKNOWN
 
 
-def call_framework_row(
-    frame: Frame, name: str, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value | None:
+def call_framework_row(frame: Frame, call: Call) -> Value | None:
     table = frameworks()
-    if name not in table.names_of_calls and not name.endswith(".xla_device"):
+    if call.name not in table.names_of_calls and not call.name.endswith(".xla_device"):
         return None
-    boundary = table.get("boundary", name)
-    gathered = table.get("gathers", name)
+    boundary = table.get("boundary", call.name)
+    gathered = table.get("gathers", call.name)
     if boundary is not None:
-        ended = call_boundary(frame, boundary, last, keywords, node)
-        return ended if gathered is None else training.gathered(gathered, arguments)
+        ended = call_boundary(frame, boundary, call)
+        return ended if gathered is None else training.gathered(gathered, call.arguments)
     if gathered is not None:
         frame.pending()
-        return training.gathered(gathered, arguments)
-    if (table.get("logging", name) or "").startswith("prints"):
-        printed(frame, name, arguments, node)
+        return training.gathered(gathered, call.arguments)
+    if (table.get("logging", call.name) or "").startswith("prints"):
+        printed(frame, call.name, call)
         return NONE
-    if table.get("writer", name) is not None:
-        return training.write(frame, known_object("writer"), last, arguments, keywords, node)
-    if table.get("wraps", name) is not None:
-        return arguments[0] if arguments else next(iter(keywords.values()), UNKNOWN)
-    if table.get("boundary-loader", name) is not None:
-        frame.sign("makes-device-loader", node.at)
-        return training.on_device(arguments[0] if arguments else UNKNOWN)
-    if table.get("loader", name) is not None:
-        return training.make_loader(frame, name, arguments, keywords, node)
-    if table.get("engine", name) is not None:
-        return make_engine(frame, name, arguments, keywords, node)
-    if table.get("device", name) is not None or name.endswith(".xla_device"):
+    if table.get("writer", call.name) is not None:
+        return training.write(frame, known_object("writer"), call.named(call.last))
+    if table.get("wraps", call.name) is not None:
+        return call.arguments[0] if call.arguments else next(iter(call.keywords.values()), UNKNOWN)
+    if table.get("boundary-loader", call.name) is not None:
+        frame.sign("makes-device-loader", call.node.at)
+        return training.on_device(call.arguments[0] if call.arguments else UNKNOWN)
+    if table.get("loader", call.name) is not None:
+        return training.make_loader(frame, call)
+    if table.get("engine", call.name) is not None:
+        return make_engine(frame, call)
+    if table.get("device", call.name) is not None or call.name.endswith(".xla_device"):
         return XLA_DEVICE
-    if table.get("iterates", name) is not None and arguments:
-        return wrapped_iterable(arguments[0], last)
-    if table.get("closure", name) is not None:
-        return call_closure(frame, arguments, keywords, node)
-    launched = table.get("launch", name)
+    if table.get("iterates", call.name) is not None and call.arguments:
+        return wrapped_iterable(call.arguments[0], call.last)
+    if table.get("closure", call.name) is not None:
+        return call_closure(frame, call)
+    launched = table.get("launch", call.name)
     if launched is not None:
-        return launch(frame, launched, arguments, keywords, node)
-    if table.get("moves", name) is not None and arguments:
-        return training.moved(arguments[0], XLA)
-    collator = table.get("collator", name)
+        return launch(frame, launched, call)
+    if table.get("moves", call.name) is not None and call.arguments:
+        return training.moved(call.arguments[0], XLA)
+    collator = table.get("collator", call.name)
     if collator is not None:
         if collator.startswith("pads"):
-            check_collator(frame, arguments, keywords, node, "padding=" in collator, 2)
+            check_collator(frame, call, "padding=" in collator, 2)
         return OBJECT
-    if table.get("tokenizer", name) is not None:
+    if table.get("tokenizer", call.name) is not None:
         return known_object("tokenizer")
-    if table.get("metric", name) == "on the host":
+    if table.get("metric", call.name) == "on the host":
         return known_object("host-metric")
-    return made_by_row(name)
+    return made_by_row(call.name)
 
 
 @functools.cache
@@ -185,15 +181,15 @@ def made_by_row(name: str) -> Value | None:
     return None if row is None else known_object("maker", parsed(row))
 
 
-def launch(frame: Frame, how: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def launch(frame: Frame, how: str, call: Call) -> Value:
     """``xmp.spawn(fn, args=(flags,))`` calls ``fn(index, flags)``, once in each process."""
 
     position = 1 if how.startswith("2nd") else 0
     index = [] if how.endswith("without an index") else [INT]
-    given = keywords.get("args", arguments[position + 1] if len(arguments) > position + 1 else UNKNOWN)
+    given = call.keywords.get("args", call.arguments[position + 1] if len(call.arguments) > position + 1 else UNKNOWN)
     values = list(given.elements) if type(given) is Sequence and given.elements is not None else []
-    if len(arguments) > position and type(arguments[position]) is Function:
-        frame.call(arguments[position], [*index, *values], {}, node)
+    if len(call.arguments) > position and type(call.arguments[position]) is Function:
+        frame.call(call.arguments[position], call.given([*index, *values], {}))
     return UNKNOWN
 
 
@@ -204,18 +200,18 @@ def wrapped_iterable(value: Value, last: str) -> Value:
     return value
 
 
-def call_boundary(frame: Frame, holds: str, last: str, keywords: Keywords, node: ir.Call) -> Value:
-    if last == "optimizer_step":
-        frame.sign("optimizer-step", node.at)
+def call_boundary(frame: Frame, holds: str, call: Call) -> Value:
+    if call.last == "optimizer_step":
+        frame.sign("optimizer-step", call.node.at)
         frame.pending()
-        if keywords.get("barrier") in (None, FALSE):
-            frame.sign("step-without-barrier", node.at)
+        if call.keywords.get("barrier") in (None, FALSE):
+            frame.sign("step-without-barrier", call.node.at)
             return NONE
     if "context" in holds:
-        return known_object("boundary-context", None, last)
-    note_boundary(frame, node)
-    check_break(frame, last, node)
-    frame.boundary(node.at)
+        return known_object("boundary-context", None, call.last)
+    note_boundary(frame, call.node)
+    check_break(frame, call.last, call.node)
+    frame.boundary(call.node.at)
     return NONE
 
 
@@ -223,42 +219,42 @@ def note_boundary(frame: Frame, node: ir.Call) -> None:
     frame.emit(Effect.BOUNDARY, node.at, NONE, "", None)
 
 
-def call_closure(frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def call_closure(frame: Frame, call: Call) -> Value:
     """A step closure runs after the boundary, and reads what is there."""
 
-    if arguments:
-        given = arguments[1] if len(arguments) > 1 else keywords.get("args")
+    if call.arguments:
+        given = call.arguments[1] if len(call.arguments) > 1 else call.keywords.get("args")
         values = list(given.elements) if type(given) is Sequence and given.elements is not None else []
-        with frame.inside("closure", node.at):
-            frame.call(arguments[0], values, {}, node)
+        with frame.inside("closure", call.node.at):
+            frame.call(call.arguments[0], call.given(values, {}))
     return NONE
 
 
-def call_framework(
-    frame: Frame, name: str, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value | None:
-    found = call_framework_row(frame, name, last, arguments, keywords, node)
+def call_framework(frame: Frame, call: Call) -> Value | None:
+    found = call_framework_row(frame, call)
     if found is not None:
         return found
-    if last in ("Accelerator", "Fabric"):
+    if call.last in ("Accelerator", "Fabric"):
         return known_object("accelerator")
-    if last == "SummaryWriter":
+    if call.last == "SummaryWriter":
         return known_object("writer")
-    if name in printers():
-        return known_object("printer", None, name)
-    if "Tokenizer" in name or "Processor" in name or "FeatureExtractor" in name:
+    if call.name in printers():
+        return known_object("printer", None, call.name)
+    if "Tokenizer" in call.name or "Processor" in call.name or "FeatureExtractor" in call.name:
         return known_object("tokenizer")
-    made = made_by_diffusers(name)
+    made = made_by_diffusers(call.name)
     if made is not None:
         return made
-    if last in MODEL_MAKERS or name.startswith(("torchvision.models.", "timm.create", "segmentation_models_pytorch.")):
-        return made_model(name, arguments, keywords)
-    if last == "get_logger":
+    if call.last in MODEL_MAKERS or call.name.startswith(
+        ("torchvision.models.", "timm.create", "segmentation_models_pytorch.")
+    ):
+        return made_model(call.name, call.arguments, call.keywords)
+    if call.last == "get_logger":
         return known_object("logger")
-    if name.startswith("ignite."):
-        return make_attachable(name, keywords)
-    if last.startswith("DataCollator"):
-        check_collator(frame, arguments, keywords, node, False, 1)
+    if call.name.startswith("ignite."):
+        return make_attachable(call.name, call.keywords)
+    if call.last.startswith("DataCollator"):
+        check_collator(frame, call, False, 1)
         return OBJECT
     return None
 
@@ -266,24 +262,22 @@ def call_framework(
 # Roles, and methods of what is not a tensor
 
 
-def call_role(frame: Frame, role: KnownObject, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def call_role(frame: Frame, role: KnownObject, call: Call) -> Value:
     if role.role == "tokenizer":
-        check_padding_call(frame, "__call__", arguments, keywords, node)
+        check_padding_call(frame, call.named("__call__"))
         return known_object("batch", tensor(HOST, "int", None, False, None, 1))
     if role.role == "maker":
         return role.element or UNKNOWN
     if role.role == "metric":
-        return call_metric(frame, role, "forward", arguments, keywords, node)
+        return call_metric(frame, role, call.named("forward"))
     if role.role == "pipeline":
-        return call_pipeline(keywords)
+        return call_pipeline(call.keywords)
     if role.role in TENSOR_ROLES:
         return role
     return UNKNOWN
 
 
-def known_function(
-    frame: Frame, callee: Function, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value | None:
+def known_function(frame: Frame, callee: Function, call: Call) -> Value | None:
     """A function of the program that a framework row knows better than its text does."""
     name = callee.ir.name
     if name == "get_input_embeddings":
@@ -291,40 +285,38 @@ def known_function(
     if name in ("_from_config", "from_pretrained", "from_config") and type(callee.receiver) is Class:
         return frame.engine.instance_of(callee.receiver.ir)
     if name == "prepare_data_loader":
-        frame.sign("makes-device-loader", node.at)
+        frame.sign("makes-device-loader", call.node.at)
     if name == "progress_bar":
-        return arguments[0] if arguments else next(iter(keywords.values()), UNKNOWN)
+        return call.arguments[0] if call.arguments else next(iter(call.keywords.values()), UNKNOWN)
     if name == "register_modules" and type(callee.receiver) in (Instance, Struct):
-        for key, value in keywords.items():
+        for key, value in call.keywords.items():
             if key != "**":
                 frame.writes[key] = join_maybe(frame.writes.get(key), value) or value
         return NONE
     if name == "add_state" and type(callee.receiver) in (Instance, Struct):
-        return add_state(frame, arguments, keywords)
-    if name == "_gradient_checkpointing_func" and arguments:
-        return frame.call(arguments[0], arguments[1:], {}, node)
+        return add_state(frame, call.arguments, call.keywords)
+    if name == "_gradient_checkpointing_func" and call.arguments:
+        return frame.call(call.arguments[0], call.given(call.arguments[1:], {}))
     if name in ("warning_once", "get_logger"):
         return known_object("logger") if name == "get_logger" else NONE
     return None
 
 
-def call_method(
-    frame: Frame, receiver: Value, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value:
+def call_method(frame: Frame, receiver: Value, call: Call) -> Value:
     kind = type(receiver)
     if kind is KnownObject:
-        found = call_role_method(frame, receiver, name, arguments, keywords, node)  # type: ignore[arg-type]
+        found = call_role_method(frame, receiver, call)  # type: ignore[arg-type]
         return UNKNOWN if found is None else found
     if kind is Super:
-        return call_super(frame, receiver, name, arguments, keywords, node)  # type: ignore[arg-type]
+        return call_super(frame, receiver, call)  # type: ignore[arg-type]
     if kind in (Sequence, Mapping):
-        return containers.call_container(frame, receiver, name, arguments, keywords, node)
+        return containers.call_container(frame, receiver, call)
     if kind is Host and receiver is not ANY_HOST:
-        return containers.call_host_method(frame, receiver, name, arguments, keywords, node)  # type: ignore[arg-type]
+        return containers.call_host_method(frame, receiver, call)  # type: ignore[arg-type]
     if kind is Module:
-        return call_made_module(frame, receiver, name, arguments, keywords, node)  # type: ignore[arg-type]
+        return call_made_module(frame, receiver, call)  # type: ignore[arg-type]
     if kind in (Instance, Struct):
-        return call_object_method(frame, receiver, name, arguments, keywords, node)
+        return call_object_method(frame, receiver, call)
     if kind is Class:
-        return call_class_method(frame, receiver, name, arguments, keywords, node)  # type: ignore[arg-type]
-    return call_unknown_method(frame, receiver, name, arguments, keywords, node)
+        return call_class_method(frame, receiver, call)  # type: ignore[arg-type]
+    return call_unknown_method(frame, receiver, call)

@@ -29,41 +29,38 @@ from xlalint.facts.libraries.installed.followed_calls import follow_made
 from xlalint.facts.libraries.python.containers import call_mapping
 from xlalint.facts.libraries.torch import modules
 from xlalint.facts.operations import members
-from xlalint.facts.state.call import Arguments, Keywords
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.store import keep
-from xlalint.program import ir
 from xlalint.program.traversal import receiver_node
 
 
-def call_module_method(
-    frame: Frame, receiver: Value, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value | None:
+def call_module_method(frame: Frame, receiver: Value, call: Call) -> Value | None:
     """Methods that every torch module has; None for others."""
-    if name in ("train", "eval"):
-        if not keywords.keys() <= {"mode"} or len(arguments) > 1:
+    if call.name in ("train", "eval"):
+        if not call.keywords.keys() <= {"mode"} or len(call.arguments) > 1:
             # That of a trainer, and no switch.
             return UNKNOWN
-        switch_mode(frame, name, [*arguments, *keywords.values()], node)
+        switch_mode(frame, call.given([*call.arguments, *call.keywords.values()]))
         return receiver
-    check_hooked(frame, name, node)
-    if name in MODULE_RESULTS:
-        if name in ("parameters", "buffers"):
+    check_hooked(frame, call.name, call.node)
+    if call.name in MODULE_RESULTS:
+        if call.name in ("parameters", "buffers"):
             return known_object("parameters", tensor(dtype="float"))
-        return MODULE_RESULTS[name]
-    if name == "cuda":
-        note_cuda(frame, node)
+        return MODULE_RESULTS[call.name]
+    if call.name == "cuda":
+        note_cuda(frame, call.node)
         return receiver
-    if name in ("to", "cpu", "float", "half", "double", "bfloat16", "requires_grad_", "apply", "type"):
+    if call.name in ("to", "cpu", "float", "half", "double", "bfloat16", "requires_grad_", "apply", "type"):
         if type(receiver) is Module or members.is_module_class(frame, receiver.ir):  # type: ignore[attr-defined]
-            check_way_to_host(frame, name, arguments, keywords, node)
+            check_way_to_host(frame, call)
         if type(receiver) is Module:
-            check_module(frame, receiver, name, node)
+            check_module(frame, receiver, call.name, call.node)
         return receiver
-    if name == "compile":
-        check_restrictions(frame, "torch.nn.Module.compile", arguments, keywords, node)
+    if call.name == "compile":
+        check_restrictions(frame, call.named("torch.nn.Module.compile"))
         return NONE
-    if name == "no_sync":
+    if call.name == "no_sync":
         return OBJECT
     return None
 
@@ -85,29 +82,29 @@ MODULE_RESULTS: dict[str, Value] = {
 }
 
 
-def call_made_module(
-    frame: Frame, receiver: Module, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value:
-    found = call_module_method(frame, receiver, name, arguments, keywords, node)
-    if found is None and name != "forward":
-        found = follow_made(frame, receiver.given, name, arguments, keywords, node)
+def call_made_module(frame: Frame, receiver: Module, call: Call) -> Value:
+    found = call_module_method(frame, receiver, call)
+    if found is None and call.name != "forward":
+        found = follow_made(frame, receiver.given, call)
     if found is not None:
         return found
-    if name == "forward" or (receiver.name == "?" and name in ("module", "generate", "encode", "decode", "sample")):
-        if name == "generate":
-            frame.emit(Effect.GENERATE, node.at, NONE, "generate", receiver_node(node), certainty=1)
+    if call.name == "forward" or (
+        receiver.name == "?" and call.name in ("module", "generate", "encode", "decode", "sample")
+    ):
+        if call.name == "generate":
+            frame.emit(Effect.GENERATE, call.node.at, NONE, "generate", receiver_node(call.node), certainty=1)
             return tensor(dtype="int", dims=of_rank(2), certainty=1)
-        return modules.call_module(frame, receiver, arguments, keywords, node)
-    check_added(frame, receiver, name, node)
-    if name in ("append", "extend") and arguments:
-        added = members.element_of(frame, arguments[0]) if name == "extend" else arguments[0]
+        return modules.call_module(frame, receiver, call)
+    check_added(frame, receiver, call.name, call.node)
+    if call.name in ("append", "extend") and call.arguments:
+        added = members.element_of(frame, call.arguments[0]) if call.name == "extend" else call.arguments[0]
         elements = receiver.elements
         if type(elements) is Sequence and elements.elements != ():
             added = join(elements.element, added)
-        keep(frame, node, module_value(receiver.name, sequence("list", None, added), receiver.costs))
+        keep(frame, call.node, module_value(receiver.name, sequence("list", None, added), receiver.costs))
         return NONE
-    if name in ("items", "values", "keys") and type(receiver.elements) is Mapping:
-        return call_mapping(frame, receiver.elements, name, arguments, keywords, node)
-    if receiver.name == "?" and name == "step":
-        frame.sign("optimizer-step", node.at)
+    if call.name in ("items", "values", "keys") and type(receiver.elements) is Mapping:
+        return call_mapping(frame, receiver.elements, call)
+    if receiver.name == "?" and call.name == "step":
+        frame.sign("optimizer-step", call.node.at)
     return UNKNOWN

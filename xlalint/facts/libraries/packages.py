@@ -37,24 +37,23 @@ from xlalint.facts.events import Effect
 from xlalint.facts.libraries.frameworks.metrics import make_metric
 from xlalint.facts.operations import members
 from xlalint.facts.operations.placement import is_as_given
-from xlalint.facts.state.call import Arguments, Keywords
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
-from xlalint.program import ir
 
 
-def call_math(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    for value, argument in zip(map(as_operand, arguments), node.arguments, strict=False):
+def call_math(frame: Frame, call: Call) -> Value:
+    for value, argument in zip(map(as_operand, call.arguments), call.node.arguments, strict=False):
         known = tensor_of(value)
         if known is not None and known.live and surely_tensor(value):
-            frame.emit(Effect.SCALAR_READ, node.at, value, "math", argument)
+            frame.emit(Effect.SCALAR_READ, call.node.at, value, "math", argument)
             break
-    varies = next((v.varies for v in arguments if type(v) is Host and v.varies), None)
-    kind = "int" if name in ("math.ceil", "math.floor", "math.gcd", "math.isqrt", "math.prod") else "float"
-    return BOOL if name.startswith("math.is") and name != "math.isqrt" else host(kind, varies=varies)
+    varies = next((v.varies for v in call.arguments if type(v) is Host and v.varies), None)
+    kind = "int" if call.name in ("math.ceil", "math.floor", "math.gcd", "math.isqrt", "math.prod") else "float"
+    return BOOL if call.name.startswith("math.is") and call.name != "math.isqrt" else host(kind, varies=varies)
 
 
-def call_numpy(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    for value, argument in zip(arguments, node.arguments, strict=False):
+def call_numpy(frame: Frame, call: Call) -> Value:
+    for value, argument in zip(call.arguments, call.node.arguments, strict=False):
         known = tensor_of(value)
         if known is None and type(value) is Sequence and value.elements != ():
             known = tensor_of(value.element)
@@ -63,128 +62,130 @@ def call_numpy(frame: Frame, name: str, arguments: Arguments, keywords: Keywords
         sure = sure and not is_as_given(frame, argument)
         held = value.element if type(value) is Sequence else value
         if known is not None and sure and surely_tensor(held):
-            frame.emit(Effect.NUMPY_OF_DEVICE, node.at, known, name, argument)
+            frame.emit(Effect.NUMPY_OF_DEVICE, call.node.at, known, call.name, argument)
             break
-    if name.startswith("numpy.random."):
+    if call.name.startswith("numpy.random."):
         return host("numpy")
-    last = name.rpartition(".")[2]
-    if last in ("max", "amax") and arguments:
-        return longest_of(arguments[0], node.arguments[0] if node.arguments else None) or NUMPY
-    check_filled_array(frame, last, arguments, node)
+    last = call.name.rpartition(".")[2]
+    if last in ("max", "amax") and call.arguments:
+        return longest_of(call.arguments[0], call.node.arguments[0] if call.node.arguments else None) or NUMPY
+    check_filled_array(frame, call)
     return NUMPY
 
 
-def call_statistics(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    call_numpy(frame, name, arguments, keywords, node)
+def call_statistics(frame: Frame, call: Call) -> Value:
+    call_numpy(frame, call)
     return FLOAT
 
 
-def call_random(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    if name in ("random.randint", "random.randrange"):
+def call_random(frame: Frame, call: Call) -> Value:
+    if call.name in ("random.randint", "random.randrange"):
         return host("int", varies=frame.loop_key())
-    if name in ("random.sample", "random.choices") and arguments:
-        return sequence("list", None, members.element_of(frame, arguments[0]))
-    if name in ("random.choice",) and arguments:
-        if type(arguments[0]) is Sequence and arguments[0].elements:
+    if call.name in ("random.sample", "random.choices") and call.arguments:
+        return sequence("list", None, members.element_of(frame, call.arguments[0]))
+    if call.name in ("random.choice",) and call.arguments:
+        if type(call.arguments[0]) is Sequence and call.arguments[0].elements:
             # One of a few that are written out: as many graphs.
-            return arguments[0].element
-        element = members.element_of(frame, arguments[0])
+            return call.arguments[0].element
+        element = members.element_of(frame, call.arguments[0])
         return host(element.type, varies=frame.loop_key()) if type(element) is Host else element
-    return FLOAT if name in ("random.random", "random.uniform", "random.gauss") else UNKNOWN
+    return FLOAT if call.name in ("random.random", "random.uniform", "random.gauss") else UNKNOWN
 
 
-def call_copy(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    return arguments[0] if arguments else UNKNOWN
+def call_copy(frame: Frame, call: Call) -> Value:
+    return call.arguments[0] if call.arguments else UNKNOWN
 
 
-def call_functools(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    if name == "functools.partial" and arguments:
-        target = arguments[0]
+def call_functools(frame: Frame, call: Call) -> Value:
+    if call.name == "functools.partial" and call.arguments:
+        target = call.arguments[0]
         if type(target) is Function:
             return function_value(
                 target.ir,
                 target.receiver,
                 target.captured,
-                (*target.bound, *arguments[1:]),
-                (*target.bound_keywords, *((k, v) for k, v in keywords.items() if k != "**")),
+                (*target.bound, *call.arguments[1:]),
+                (*target.bound_keywords, *((k, v) for k, v in call.keywords.items() if k != "**")),
             )
         return target
-    is_fold = name == "functools.reduce" and len(arguments) > 1
-    return arguments[0] if arguments and not is_fold else UNKNOWN
+    is_fold = call.name == "functools.reduce" and len(call.arguments) > 1
+    return call.arguments[0] if call.arguments and not is_fold else UNKNOWN
 
 
-def call_logging(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    last = name.rpartition(".")[2]
+def call_logging(frame: Frame, call: Call) -> Value:
+    last = call.name.rpartition(".")[2]
     if last in LEVELS:
-        logged(frame, last, arguments, node)
+        logged(frame, call)
         return NONE
     return known_object("logger") if last in ("getLogger", "get_logger") else UNKNOWN
 
 
-def call_collections(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    if name == "collections.OrderedDict" and arguments and type(arguments[0]) is Sequence:
-        pairs = arguments[0].elements or ()
+def call_collections(frame: Frame, call: Call) -> Value:
+    if call.name == "collections.OrderedDict" and call.arguments and type(call.arguments[0]) is Sequence:
+        pairs = call.arguments[0].elements or ()
         items = [
             (p.elements[0].constant, p.elements[1])
             for p in pairs
             if type(p) is Sequence and p.elements and len(p.elements) == 2 and type(p.elements[0]) is Host
         ]
         return mapping(tuple(items), None if len(items) == len(pairs) and pairs else UNKNOWN)
-    if name == "collections.deque":
-        return sequence("list", None, members.element_of(frame, arguments[0]) if arguments else UNKNOWN)
-    if name == "collections.defaultdict" and arguments and type(arguments[0]) is Class:
-        return mapping((), frame.engine.instance_of(arguments[0].ir))
+    if call.name == "collections.deque":
+        return sequence("list", None, members.element_of(frame, call.arguments[0]) if call.arguments else UNKNOWN)
+    if call.name == "collections.defaultdict" and call.arguments and type(call.arguments[0]) is Class:
+        return mapping((), frame.engine.instance_of(call.arguments[0].ir))
     return mapping((), UNKNOWN)
 
 
-def call_itertools(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    if name in ("itertools.islice", "itertools.cycle", "itertools.tee") and arguments:
-        return arguments[0]
-    if name == "itertools.count":
+def call_itertools(frame: Frame, call: Call) -> Value:
+    if call.name in ("itertools.islice", "itertools.cycle", "itertools.tee") and call.arguments:
+        return call.arguments[0]
+    if call.name == "itertools.count":
         return host("range")
-    if name == "itertools.chain" and any(type(v) is KnownObject and v.role == "parameters" for v in arguments):
-        return next(v for v in arguments if type(v) is KnownObject)
-    return sequence("list", None, join_all([members.element_of(frame, v) for v in arguments]))
+    if call.name == "itertools.chain" and any(
+        type(v) is KnownObject and v.role == "parameters" for v in call.arguments
+    ):
+        return next(v for v in call.arguments if type(v) is KnownObject)
+    return sequence("list", None, join_all([members.element_of(frame, v) for v in call.arguments]))
 
 
-def call_typing(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    if name == "typing.cast" and len(arguments) > 1:
-        return frame.engine.annotated(node.arguments[0], frame.path) or arguments[1]
+def call_typing(frame: Frame, call: Call) -> Value:
+    if call.name == "typing.cast" and len(call.arguments) > 1:
+        return frame.engine.annotated(call.node.arguments[0], frame.path) or call.arguments[1]
     return UNKNOWN
 
 
-def call_einops(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    known = tensor_of(arguments[0]) if arguments else None
+def call_einops(frame: Frame, call: Call) -> Value:
+    known = tensor_of(call.arguments[0]) if call.arguments else None
     return known.but(dims=None, optional=False) if known is not None else UNKNOWN
 
 
-def call_debugger(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    if name.endswith(("set_trace", "breakpoint", "post_mortem")):
-        frame.emit(Effect.BREAKPOINT, node.at, NONE, name, None)
+def call_debugger(frame: Frame, call: Call) -> Value:
+    if call.name.endswith(("set_trace", "breakpoint", "post_mortem")):
+        frame.emit(Effect.BREAKPOINT, call.node.at, NONE, call.name, None)
     return NONE
 
 
-def call_progress(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    last = name.rpartition(".")[2]
+def call_progress(frame: Frame, call: Call) -> Value:
+    last = call.name.rpartition(".")[2]
     if last == "trange":
         return host("range")
-    value = arguments[0] if arguments else keywords.get("iterable")
+    value = call.arguments[0] if call.arguments else call.keywords.get("iterable")
     return value if value is not None else known_object("progress")
 
 
-def call_host(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    if name.startswith("os."):
-        check_set(frame, name, arguments, keywords, node)
+def call_host(frame: Frame, call: Call) -> Value:
+    if call.name.startswith("os."):
+        check_set(frame, call)
     return ANY_HOST
 
 
-def call_collector(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    if name == "gc.collect":
-        frame.emit(Effect.GARBAGE_COLLECTION, node.at, NONE, name, None)
-    return INT if name == "gc.collect" else UNKNOWN
+def call_collector(frame: Frame, call: Call) -> Value:
+    if call.name == "gc.collect":
+        frame.emit(Effect.GARBAGE_COLLECTION, call.node.at, NONE, call.name, None)
+    return INT if call.name == "gc.collect" else UNKNOWN
 
 
-Head = Callable[[Frame, str, Arguments, Keywords, ir.Call], "Value | None"]
+Head = Callable[[Frame, Call], "Value | None"]
 HEADS: dict[str, Head] = {
     "math": call_math,
     "numpy": call_numpy,

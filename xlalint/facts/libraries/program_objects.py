@@ -25,7 +25,7 @@ from xlalint.facts.events import Effect
 from xlalint.facts.libraries.frameworks.lightning import LOGGING, call_inherited_logging
 from xlalint.facts.libraries.module_methods import call_module_method
 from xlalint.facts.operations import members
-from xlalint.facts.state.call import Arguments, Keywords
+from xlalint.facts.state.call import Arguments, Call, Keywords
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
@@ -46,42 +46,40 @@ REGISTERING = ("register_buffer", "register_parameter", "add_module", "register_
 REGISTERED = ("name", "tensor", "param", "module")
 
 
-def call_object_method(
-    frame: Frame, receiver: Value, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value:
+def call_object_method(frame: Frame, receiver: Value, call: Call) -> Value:
     """A method that the program's class inherits from outside."""
-    if name in REGISTERING:
-        given = [*arguments, *(value for key, value in keywords.items() if key in REGISTERED)]
+    if call.name in REGISTERING:
+        given = [*call.arguments, *(value for key, value in call.keywords.items() if key in REGISTERED)]
         if len(given) > 1:
-            register(frame, given[0], given[1], name)
+            register(frame, given[0], given[1], call.name)
         return NONE
-    if name == "register_modules":
-        for key, value in keywords.items():
+    if call.name == "register_modules":
+        for key, value in call.keywords.items():
             if key != "**":
-                register(frame, constant(key), value, name)
+                register(frame, constant(key), value, call.name)
         return NONE
-    if name == "add_state":
-        return add_state(frame, arguments, keywords)
-    if name == "_gradient_checkpointing_func" and arguments:
-        return frame.call(arguments[0], arguments[1:], {}, node)
-    if name == "generate" and generates(frame, receiver.ir):  # type: ignore[attr-defined]
-        frame.emit(Effect.GENERATE, node.at, NONE, "generate", receiver_node(node))
+    if call.name == "add_state":
+        return add_state(frame, call.arguments, call.keywords)
+    if call.name == "_gradient_checkpointing_func" and call.arguments:
+        return frame.call(call.arguments[0], call.given(call.arguments[1:], {}))
+    if call.name == "generate" and generates(frame, receiver.ir):  # type: ignore[attr-defined]
+        frame.emit(Effect.GENERATE, call.node.at, NONE, "generate", receiver_node(call.node))
     names = frame.engine.class_names(receiver.ir)  # type: ignore[attr-defined]
-    if name in LOGGING and call_inherited_logging(frame, names, name, arguments, keywords, node):
+    if call.name in LOGGING and call_inherited_logging(frame, names, call):
         return NONE
-    found = call_module_method(frame, receiver, name, arguments, keywords, node)
+    found = call_module_method(frame, receiver, call)
     if found is not None:
         return found
-    if name in ("manual_backward", "backward"):
-        frame.sign("backward", node.at)
-        frame.sign("framework", node.at)
+    if call.name in ("manual_backward", "backward"):
+        frame.sign("backward", call.node.at)
+        frame.sign("framework", call.node.at)
         return NONE
-    promised = promised_result(names, name, keywords)
+    promised = promised_result(names, call.name, call.keywords)
     if promised is not None:
         return promised
-    if frameworks().get("iterates", f"*.{name}") is not None and arguments:
-        return arguments[0]
-    made = frameworks().get("factory", f"*.{name}")
+    if frameworks().get("iterates", f"*.{call.name}") is not None and call.arguments:
+        return call.arguments[0]
+    made = frameworks().get("factory", f"*.{call.name}")
     return module_value(made) if made is not None and made.startswith("torch.nn.") else UNKNOWN
 
 
@@ -110,28 +108,24 @@ def state(default: Value) -> Value:
     return default
 
 
-def call_class_method(
-    frame: Frame, receiver: Class, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value:
-    if name in ("from_pretrained", "_from_config", "from_config", "from_dict", "load_from_checkpoint"):
+def call_class_method(frame: Frame, receiver: Class, call: Call) -> Value:
+    if call.name in ("from_pretrained", "_from_config", "from_config", "from_dict", "load_from_checkpoint"):
         return frame.engine.instance_of(receiver.ir)
     return UNKNOWN
 
 
-def call_super(
-    frame: Frame, receiver: Super, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value:
+def call_super(frame: Frame, receiver: Super, call: Call) -> Value:
     holder = receiver.receiver
     program = frame.engine.program
     cls = holder.ir if type(holder) in (Instance, Struct, Class) else receiver.ir  # type: ignore[attr-defined]
-    method = program.after(cls, receiver.ir, name)
-    if method is None and name == "__call__" and members.is_module_class(frame, cls):
+    method = program.after(cls, receiver.ir, call.name)
+    if method is None and call.name == "__call__" and members.is_module_class(frame, cls):
         method = program.method(cls, "forward")
     if method is None:
-        if name == "__init__" or type(holder) is Class:
+        if call.name == "__init__" or type(holder) is Class:
             return UNKNOWN
-        return call_object_method(frame, holder, name, arguments, keywords, node)
-    answer = frame.engine.call(frame, function_value(method, holder), arguments, keywords, node.at)
+        return call_object_method(frame, holder, call)
+    answer = frame.engine.call(frame, function_value(method, holder), call.arguments, call.keywords, call.node.at)
     for key, value in answer.writes.items():
         frame.env[f"self.{key}"] = value
         frame.writes[key] = join_maybe(frame.writes.get(key), value) or value

@@ -33,33 +33,28 @@ from xlalint.facts.libraries.frameworks.training import (
     write,
 )
 from xlalint.facts.operations.members import tensor_attribute
-from xlalint.facts.state.call import Arguments, Keywords
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
-from xlalint.program import ir
 
-RoleMethod: TypeAlias = Callable[[Frame, KnownObject, str, Arguments, Keywords, ir.Call], Value | None]
+RoleMethod: TypeAlias = Callable[[Frame, KnownObject, Call], Value | None]
 
 
 DECISIVE = frozenset({"step", "log_prob", "cdf"})
 """Methods whose cost is a matter of the class that they are of."""
 
 
-def call_role_method(
-    frame: Frame, role: KnownObject, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value | None:
+def call_role_method(frame: Frame, role: KnownObject, call: Call) -> Value | None:
     """A method of something known by its part; None where the part does not say."""
-    if role.detail is not None and name in DECISIVE and (made := maker(role)):
+    if role.detail is not None and call.name in DECISIVE and (made := maker(role)):
         # A value lies where the distribution does that is asked about it.
-        given = [role.element] if role.role == "distribution" and role.element is not None else arguments
-        check_call(frame, f"{made}.{name}", given, keywords, node)
+        given = [role.element] if role.role == "distribution" and role.element is not None else call.arguments
+        check_call(frame, Call(f"{made}.{call.name}", given, call.keywords, call.node))
     handler = ROLE_METHODS.get(role.role)
-    return None if handler is None else handler(frame, role, name, arguments, keywords, node)
+    return None if handler is None else handler(frame, role, call)
 
 
-def accelerator_method(
-    frame: Frame, role: KnownObject, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value | None:
-    return call_driver(frame, role, name, arguments, keywords, node)
+def accelerator_method(frame: Frame, role: KnownObject, call: Call) -> Value | None:
+    return call_driver(frame, role, call)
 
 
 def maker(role: KnownObject) -> str | None:
@@ -71,17 +66,11 @@ def maker(role: KnownObject) -> str | None:
 
 ROLE_METHODS: dict[str, RoleMethod] = {
     "accelerator": accelerator_method,
-    "attachable": lambda frame, role, name, arguments, keywords, node: (
-        attach(frame, role, arguments, keywords, node) if name == "attach" else None
-    ),
+    "attachable": lambda frame, role, call: attach(frame, role, call) if call.name == "attach" else None,
     "distribution": lambda frame, role, name, *_: drawn(role, name) if role.element is not None else None,
-    "engine": lambda frame, role, name, arguments, keywords, node: (
-        run_engine(frame, role, arguments, keywords, node) if name == "run" else None
-    ),
+    "engine": lambda frame, role, call: run_engine(frame, role, call) if call.name == "run" else None,
     "generator": lambda frame, role, name, *_: role if name == "manual_seed" else UNKNOWN,
-    "host-metric": lambda frame, role, name, arguments, keywords, node: call_host_metric(
-        frame, name, arguments, keywords, node
-    ),
+    "host-metric": lambda frame, role, call: call_host_metric(frame, call),
     "loader": lambda frame, role, name, *_: role if name == "__iter__" else UNKNOWN,
     "logger": logger_method,
     "metric": call_metric,

@@ -27,55 +27,59 @@ from xlalint.facts.libraries.frameworks.accelerate import call_driver
 from xlalint.facts.libraries.frameworks.training import READING_MAPS, READING_WRITERS, write
 from xlalint.facts.libraries.torch.tensor_methods import new_factory
 from xlalint.facts.operations.unknown_callee import call_unknown
-from xlalint.facts.state.call import Arguments, Keywords
+from xlalint.facts.state.call import Arguments, Call
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 from xlalint.program.traversal import receiver_node
 
 
-def call_unknown_method(
-    frame: Frame, receiver: Value, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value:
+def call_unknown_method(frame: Frame, receiver: Value, call: Call) -> Value:
     """A method of something unknown; a few names tell what it is all the same."""
-    holder = receiver_node(node)
+    holder = receiver_node(call.node)
     text = holder.name if type(holder) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
-    if name in LEVELS and text in frameworks().names("logger-name"):
-        logged(frame, name, arguments, node)
+    if call.name in LEVELS and text in frameworks().names("logger-name"):
+        logged(frame, call)
         return NONE
-    if name in READING_WRITERS or (name in READING_MAPS and text in WRITER_NAMES):
-        return write(frame, known_object("writer"), name, arguments, keywords, node)
-    if name == "step" and ("optim" in text.lower() or text in ("opt", "solver")):
-        frame.sign("optimizer-step", node.at)
-        frame.sign("plain-step", node.at)
+    if call.name in READING_WRITERS or (call.name in READING_MAPS and text in WRITER_NAMES):
+        return write(frame, known_object("writer"), call)
+    if call.name == "step" and ("optim" in text.lower() or text in ("opt", "solver")):
+        frame.sign("optimizer-step", call.node.at)
+        frame.sign("plain-step", call.node.at)
         return NONE
-    if name == "backward":
-        frame.sign("backward", node.at)
-        if arguments:
+    if call.name == "backward":
+        frame.sign("backward", call.node.at)
+        if call.arguments:
             # ``fabric.backward(loss)``: who runs backward for others steps for them too.
-            frame.sign("framework", node.at)
-            learn_loss(frame, node)
+            frame.sign("framework", call.node.at)
+            learn_loss(frame, call.node)
         return NONE
     if receiver is ANY_HOST:
         return ANY_HOST
-    check_hooked(frame, name, node)
-    if name == "item" and not arguments and not host_spelling(holder):
-        frame.emit(Effect.SCALAR_READ, node.at, tensor(certainty=0), "item", holder, certainty=0)
+    check_hooked(frame, call.name, call.node)
+    if call.name == "item" and not call.arguments and not host_spelling(holder):
+        frame.emit(Effect.SCALAR_READ, call.node.at, tensor(certainty=0), "item", holder, certainty=0)
         return host("int", varies=LONGEST, paid=True) if largest_item(holder) else PAID
-    if name == "cpu" and not arguments and not host_spelling(holder):
-        frame.emit(Effect.COPY_TO_HOST, node.at, tensor(certainty=0), "cpu", holder, certainty=0)
+    if call.name == "cpu" and not call.arguments and not host_spelling(holder):
+        frame.emit(Effect.COPY_TO_HOST, call.node.at, tensor(certainty=0), "cpu", holder, certainty=0)
         return tensor(HOST, certainty=0)
-    if name.startswith("new") and (name in NEW_TENSORS or (name == "new" and are_sizes(arguments))):
-        return new_factory(frame, tensor(None, certainty=1), name, arguments, keywords, node)
-    if name in ("train", "eval") and not keywords and len(arguments) < 2 and text and text not in OPTIMIZER_NAMES:
-        switch_mode(frame, name, arguments, node, certainty=1)
+    if call.name.startswith("new") and (call.name in NEW_TENSORS or (call.name == "new" and are_sizes(call.arguments))):
+        return new_factory(frame, tensor(None, certainty=1), call)
+    if (
+        call.name in ("train", "eval")
+        and not call.keywords
+        and len(call.arguments) < 2
+        and text
+        and text not in OPTIMIZER_NAMES
+    ):
+        switch_mode(frame, call, certainty=1)
         return receiver
     if text in frameworks().names("tokenizer-name") or text.endswith("tokenizer"):
-        check_padding_call(frame, name, arguments, keywords, node)
+        check_padding_call(frame, call)
         return UNKNOWN
-    if name == "prepare" and "accelerator" in text:
-        return call_driver(frame, known_object("accelerator"), name, arguments, keywords, node)
-    return call_unknown(frame, arguments, keywords, node)
+    if call.name == "prepare" and "accelerator" in text:
+        return call_driver(frame, known_object("accelerator"), call)
+    return call_unknown(frame, call)
 
 
 NEW_TENSORS = frozenset({"new_zeros", "new_ones", "new_full", "new_empty", "new_tensor"})

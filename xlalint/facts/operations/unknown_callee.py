@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from xlalint.facts.domain.refinement import as_operand
 from xlalint.facts.domain.values import UNKNOWN, KnownObject, Sequence, Tensor, Value, known_object, tensor, tensor_of
-from xlalint.facts.state.call import Arguments, Keywords
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
-from xlalint.program import ir
 
 
-def call_unknown(frame: Frame, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def call_unknown(frame: Frame, call: Call) -> Value:
     """Something unknown that is fed a batch in a step loop is taken for a model; what is made of tensors, for one."""
-    if any(type(a) is KnownObject and a.role == "batch" for a in arguments) or (
-        type(keywords.get("**")) is Tensor and "**" in keywords
+    if any(type(a) is KnownObject and a.role == "batch" for a in call.arguments) or (
+        type(call.keywords.get("**")) is Tensor and "**" in call.keywords
     ):
-        frame.sign("model-call", node.at)
+        frame.sign("model-call", call.node.at)
         return known_object("output", tensor(certainty=1))
-    if any(holds_live_tensor(value) for value in (*arguments, *keywords.values())):
+    if any(holds_live_tensor(value) for value in (*call.arguments, *call.keywords.values())):
         return DERIVED
     return UNKNOWN
 

@@ -14,7 +14,7 @@ from xlalint.facts.external import Follower
 from xlalint.facts.failures import Failure
 from xlalint.facts.options import Assumptions
 from xlalint.facts.records import ANY_PARAMETER, ROOT, CallEdge, FunctionKey, RawEvent, Record, Region, RegionKey, Sign
-from xlalint.facts.state.call import Arguments, Keywords
+from xlalint.facts.state.call import Arguments, Call, Keywords
 from xlalint.facts.state.environment import CLEAN, Environment
 from xlalint.facts.state.memo import Answer, Depth
 from xlalint.knowledge.ops import OpTable
@@ -59,7 +59,7 @@ class Evaluator(ABC):
 
     @staticmethod
     @abstractmethod
-    def apply(frame: Frame, callee: Value, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+    def apply(frame: Frame, callee: Value, call: Call) -> Value:
         """What calling any value gives."""
 
     @staticmethod
@@ -187,8 +187,9 @@ class Frame:
     def evaluate(self, node: ir.Expr) -> Value:
         return self.expressions[type(node)](self, node)
 
-    def call(self, callee: Value, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-        return self.engine.apply(self, callee, arguments, keywords, node)
+    def call(self, callee: Value, call: Call) -> Value:
+        """What calling a value gives."""
+        return self.engine.apply(self, callee, call)
 
     @property
     def env(self) -> Environment:

@@ -9,6 +9,7 @@ import functools
 
 from xlalint.facts.domain.declared import is_a, parsed
 from xlalint.facts.domain.values import INT, Class, Function, Instance, Namespace, Sequence, Struct, Value, host
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
@@ -28,16 +29,18 @@ def rows() -> dict[str, tuple[tuple[str, str, tuple[Value, ...]], ...]]:
     return {key: tuple(values) for key, values in found.items()}
 
 
-def check_called_back(frame: Frame, callee: Value, keywords: dict[str, Value], node: ir.Call) -> None:
-    if not keywords or rows().keys().isdisjoint(keywords):
+def check_called_back(frame: Frame, callee: Value, call: Call) -> None:
+    if not call.keywords or rows().keys().isdisjoint(call.keywords):
         return
     names = names_of(frame, callee)
-    expressions = {name: value for name, value in node.keywords if name is not None}
-    for keyword in sorted(rows().keys() & keywords.keys() & expressions.keys()):
+    expressions = {name: value for name, value in call.node.keywords if name is not None}
+    for keyword in sorted(rows().keys() & call.keywords.keys() & expressions.keys()):
         for owner, pace, given in rows()[keyword]:
             if owner == "*" or any(is_a(name, owner) for name in names):
-                for function in functions_in(keywords[keyword]):
-                    run_callback(frame, function, pace, given, node, getattr(expressions[keyword], "at", node.at))
+                for function in functions_in(call.keywords[keyword]):
+                    run_callback(
+                        frame, function, pace, given, call.node, getattr(expressions[keyword], "at", call.node.at)
+                    )
 
 
 def names_of(frame: Frame, callee: Value) -> tuple[str, ...]:
@@ -62,4 +65,4 @@ def run_callback(frame: Frame, function: Value, pace: str, given: tuple[Value, .
             if "evaluation" not in words:
                 frame.sign("backward", at)
         counted = host("int", varies=frame.loop_key())
-        frame.call(function, [counted if value is INT else value for value in given], {}, node)
+        frame.call(function, Call("", [counted if value is INT else value for value in given], {}, node))

@@ -21,10 +21,10 @@ from xlalint.facts.domain.values import (
     tensor_of,
 )
 from xlalint.facts.operations.shapes import device_of
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.store import keep
 from xlalint.knowledge.tables import frameworks
-from xlalint.program import ir
 
 HEAD = "diffusers."
 MADE = ("from_pretrained", "from_config")
@@ -47,15 +47,13 @@ def made_by_diffusers(name: str) -> Value | None:
     return known_object("pipeline") if parts[-1].endswith("Pipeline") or "PipelineFor" in parts[-1] else None
 
 
-def call_scheduler(
-    frame: Frame, role: KnownObject, name: str, arguments: list[Value], keywords: dict[str, Value], node: ir.Call
-) -> Value:
-    if name == "set_timesteps":
-        given = keywords.get("device", arguments[1] if len(arguments) > 1 else None)
+def call_scheduler(frame: Frame, role: KnownObject, call: Call) -> Value:
+    if call.name == "set_timesteps":
+        given = call.keywords.get("device", call.arguments[1] if len(call.arguments) > 1 else None)
         device = HOST if given is None else device_of(given)
-        keep(frame, node, known_object("scheduler", tensor(device, "int", of_rank(1), certainty=1)))
+        keep(frame, call.node, known_object("scheduler", tensor(device, "int", of_rank(1), certainty=1)))
         return NONE
-    return carried(name, arguments, keywords)
+    return carried(call.name, call.arguments, call.keywords)
 
 
 def carried(name: str, arguments: list[Value], keywords: dict[str, Value]) -> Value:

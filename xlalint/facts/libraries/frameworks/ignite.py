@@ -15,6 +15,7 @@ from xlalint.facts.domain.values import (
     tensor,
 )
 from xlalint.facts.operations import members
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 
@@ -25,29 +26,27 @@ BOUNDED = "sets the boundary"
 """The detail of an engine whose steps end with a boundary before its handlers run."""
 
 
-def run_engine(
-    frame: Frame, engine: KnownObject, arguments: list[Value], keywords: dict[str, Value], node: ir.Call
-) -> Value:
+def run_engine(frame: Frame, engine: KnownObject, call: Call) -> Value:
     """``trainer.run(loader)`` calls the step function for each batch."""
     if type(engine.element) is not Sequence or engine.element.elements is None:
         return UNKNOWN
     step, _ = engine.element.elements
-    loader = arguments[0] if arguments else keywords.get("data", UNKNOWN)
+    loader = call.arguments[0] if call.arguments else call.keywords.get("data", UNKNOWN)
     known = type(loader) is KnownObject and loader.role == "loader"
-    with frame.inside("loop", node.at, "loader", node.at):
+    with frame.inside("loop", call.node.at, "loader", call.node.at):
         detail = loader.detail if known else None  # type: ignore[attr-defined]
         if detail is not None:
-            frame.sign(f"{detail}-loader", node.at)
+            frame.sign(f"{detail}-loader", call.node.at)
         if engine.detail == BOUNDED:
-            frame.sign("framework", node.at)
+            frame.sign("framework", call.node.at)
         batch = members.element_of(frame, loader) if known else known_object("batch", tensor(None, certainty=1))
-        run_step(frame, step, batch, node)
+        run_step(frame, step, batch, call.node)
     return known_object("engine", engine.element, STATE)
 
 
 def run_step(frame: Frame, step: Value, batch: Value, node: ir.Call) -> Value:
 
-    return frame.call(step, [ENGINE, batch], {}, node) if type(step) is Function else UNKNOWN
+    return frame.call(step, Call("", [ENGINE, batch], {}, node)) if type(step) is Function else UNKNOWN
 
 
 def output_of(engine: Value) -> Value:

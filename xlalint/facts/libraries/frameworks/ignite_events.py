@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlalint.facts.domain.values import UNKNOWN, Function, KnownObject, Value
 from xlalint.facts.libraries.frameworks.ignite import BOUNDED, ENGINE
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
@@ -64,15 +65,15 @@ def hook(frame: Frame, event: ir.Call, handler: Value, rest: list[Value]) -> Non
             if engine.detail == BOUNDED:
                 frame.boundary(at)
             if pace == "step":
-                frame.call(handler, arguments, {}, event)
+                frame.call(handler, Call("", arguments, {}, event))
                 return
             with frame.inside("amortised", at):
-                frame.call(handler, arguments, {}, event)
+                frame.call(handler, Call("", arguments, {}, event))
     elif pace == "epoch":
         with frame.inside("epoch", at):
-            frame.call(handler, arguments, {}, event)
+            frame.call(handler, Call("", arguments, {}, event))
     else:
-        frame.call(handler, arguments, {}, event)
+        frame.call(handler, Call("", arguments, {}, event))
 
 
 def engine_of(frame: Frame, event: ir.Call) -> KnownObject:
@@ -91,12 +92,12 @@ def takes_engine(handler: Function, given: int) -> bool:
     return len(taken) - bound > given
 
 
-def check_hook(frame: Frame, arguments: list[Value], keywords: dict[str, Value], node: ir.Call) -> None:
+def check_hook(frame: Frame, call: Call) -> None:
     """``trainer.add_event_handler(Events.COMPLETED, f, *args)``, ``logger.attach(trainer, log_handler=f, …)``."""
-    if type(node.function) is not ir.Attribute or node.function.name not in HOOKING or not is_hook(node):
+    if type(call.node.function) is not ir.Attribute or call.node.function.name not in HOOKING or not is_hook(call.node):
         return
-    if node.function.name == "add_event_handler":
-        handler = arguments[1] if len(arguments) > 1 else keywords.get("handler", UNKNOWN)
-        hook(frame, node, handler, arguments[2:])
-    elif "log_handler" in keywords:
-        hook(frame, node, keywords["log_handler"], [UNKNOWN, UNKNOWN])
+    if call.node.function.name == "add_event_handler":
+        handler = call.arguments[1] if len(call.arguments) > 1 else call.keywords.get("handler", UNKNOWN)
+        hook(frame, call.node, handler, call.arguments[2:])
+    elif "log_handler" in call.keywords:
+        hook(frame, call.node, call.keywords["log_handler"], [UNKNOWN, UNKNOWN])

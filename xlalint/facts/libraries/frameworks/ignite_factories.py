@@ -16,44 +16,44 @@ from xlalint.facts.domain.values import (
 )
 from xlalint.facts.libraries.frameworks.ignite import BOUNDED, run_step
 from xlalint.facts.libraries.frameworks.ignite_metrics import attach
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
-from xlalint.program import ir
 
 
-def make_engine(frame: Frame, name: str, arguments: list[Value], keywords: dict[str, Value], node: ir.Call) -> Value:
+def make_engine(frame: Frame, call: Call) -> Value:
     """``Engine(step)``, or one that ignite makes. That it runs at all is assumed; where, ``run`` tells."""
-    holds = frameworks().get("engine", name) or ""
-    with frame.inside("loop", node.at, "loader", node.at):
-        frame.sign("framework", node.at)
+    holds = frameworks().get("engine", call.name) or ""
+    with frame.inside("loop", call.node.at, "loader", call.node.at):
+        frame.sign("framework", call.node.at)
         if "sets the boundary" in holds:
-            frame.sign("backward", node.at)
+            frame.sign("backward", call.node.at)
         if holds.startswith("1st argument"):
-            step = arguments[0] if arguments else keywords.get("process_function", UNKNOWN)
-            output = run_step(frame, step, known_object("batch", tensor(None, certainty=1)), node)
+            step = call.arguments[0] if call.arguments else call.keywords.get("process_function", UNKNOWN)
+            output = run_step(frame, step, known_object("batch", tensor(None, certainty=1)), call.node)
         else:
-            step, output = UNKNOWN, made_output(frame, name, keywords, node)
+            step, output = UNKNOWN, made_output(frame, call)
     engine = known_object(
         "engine", sequence("tuple", (step, output)), BOUNDED if "sets the boundary" in holds else None
     )
-    metrics = keywords.get("metrics", arguments[1] if len(arguments) > 1 else NONE)
+    metrics = call.keywords.get("metrics", call.arguments[1] if len(call.arguments) > 1 else NONE)
     for _, metric in metrics.items if type(metrics) is Mapping else ():
         if type(metric) is KnownObject and metric.role == "attachable":
-            attach(frame, metric, [engine], {}, node)
+            attach(frame, metric, call.given([engine], {}))
     return engine
 
 
-def made_output(frame: Frame, name: str, keywords: dict[str, Value], node: ir.Call) -> Value:
+def made_output(frame: Frame, call: Call) -> Value:
     """What an engine that ignite makes gives for a batch: the loss as a number, or predictions and targets."""
 
-    trains = name.endswith("trainer")
-    transform = keywords.get("output_transform", NONE)
+    trains = call.name.endswith("trainer")
+    transform = call.keywords.get("output_transform", NONE)
     if trains:
-        frame.boundary(node.at)
+        frame.boundary(call.node.at)
     if type(transform) is Function:
         predicted = tensor(dtype="float", certainty=1)
         given: list[Value] = [tensor(certainty=1), tensor(certainty=1), predicted]
-        return frame.call(transform, [*given, predicted.but(dims=())] if trains else given, {}, node)
+        return frame.call(transform, call.given([*given, predicted.but(dims=())] if trains else given, {}))
     if transform is not NONE:
         return UNKNOWN
     return FLOAT if trains else sequence("tuple", (tensor(dtype="float", certainty=1), tensor(certainty=1)))

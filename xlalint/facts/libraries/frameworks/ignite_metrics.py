@@ -12,6 +12,7 @@ from xlalint.facts.detectors.text_reads import shown_tensor
 from xlalint.facts.domain.values import NONE, UNKNOWN, Function, KnownObject, Value, known_object
 from xlalint.facts.events import Effect
 from xlalint.facts.libraries.frameworks.ignite import output_of
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
@@ -34,17 +35,15 @@ def effect_of(name: str) -> Effect | None:
     return next((Effect(holds) for holds in rows if holds), None)
 
 
-def attach(
-    frame: Frame, attached: KnownObject, arguments: list[Value], keywords: dict[str, Value], node: ir.Call
-) -> Value:
+def attach(frame: Frame, attached: KnownObject, call: Call) -> Value:
     """``metric.attach(engine, "name")``: it reads in each step of the engine where that gives device tensors."""
-    engine = arguments[0] if arguments else keywords.get("engine", UNKNOWN)
+    engine = call.arguments[0] if call.arguments else call.keywords.get("engine", UNKNOWN)
     name = attached.detail or ""
     effect = effect_of(name)
     if effect is Effect.METRIC_READ:
-        note(frame, effect, engine, attached.element, name, node)
-    elif effect is not None and "event_name" not in keywords and "output_transform" in keywords:
-        note(frame, effect, engine, keywords["output_transform"], "attach", node)
+        note(frame, effect, engine, attached.element, name, call.node)
+    elif effect is not None and "event_name" not in call.keywords and "output_transform" in call.keywords:
+        note(frame, effect, engine, call.keywords["output_transform"], "attach", call.node)
     return UNKNOWN
 
 
@@ -54,7 +53,7 @@ def note(frame: Frame, effect: Effect, engine: Value, transform: Value | None, s
     with frame.inside("loop", node.at, "loader", node.at):
         frame.sign("framework", node.at)
         if type(transform) is Function:
-            output = frame.call(transform, [output], {}, node)
+            output = frame.call(transform, Call("", [output], {}, node))
         elif transform not in (None, NONE):
             output = UNKNOWN
         known = shown_tensor(output)

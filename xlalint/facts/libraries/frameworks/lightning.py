@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from xlalint.facts.detectors.text_reads import printed, shown_tensor
 from xlalint.facts.domain.declared import is_a
-from xlalint.facts.domain.values import NONE, TRUE, Value
+from xlalint.facts.domain.values import NONE, TRUE
 from xlalint.facts.events import Effect
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks, positions_in
-from xlalint.program import ir
 
 BY_THE_STEP = "by the step"
 """Form of a read that only a training makes in each step, where nothing says how often: evaluations log sums."""
@@ -22,20 +22,17 @@ LOGGING = frozenset({"log", "log_dict", "print"})
 def call_inherited_logging(
     frame: Frame,
     names: tuple[str, ...],
-    name: str,
-    arguments: list[Value],
-    keywords: dict[str, Value],
-    node: ir.Call,
+    call: Call,
 ) -> bool:
     """Whether a method is one of a framework's that log. ``names`` are those of the object's class and its bases."""
-    row = row_of(names, name)
+    row = row_of(names, call.name)
     if row is None:
         return False
-    if name == "print":
-        printed(frame, "print", arguments, node)
+    if call.name == "print":
+        printed(frame, "print", call)
         return True
     shown, *_ = row
-    given = {key: arguments[at] for key, at in row.items() if at < len(arguments)} | keywords
+    given = {key: call.arguments[at] for key, at in row.items() if at < len(call.arguments)} | call.keywords
     by_step = given.get("on_step", NONE)
     if by_step not in (NONE, TRUE):
         return True
@@ -43,9 +40,9 @@ def call_inherited_logging(
     known = shown_tensor(given.get(shown, NONE))
     if given.get("sync_dist") is TRUE:
         detail = "is `mesh_reduce` on XLA, which gathers pickled values over the host"
-        frame.emit(Effect.COLLECTIVE, node.at, NONE, name, None, certainty=1, detail=detail, form=form)
+        frame.emit(Effect.COLLECTIVE, call.node.at, NONE, call.name, None, certainty=1, detail=detail, form=form)
     elif ("prog_bar" not in row or given.get("prog_bar") is TRUE) and known is not None:
-        frame.emit(Effect.LOGGED, node.at, known, name, None, form=form)
+        frame.emit(Effect.LOGGED, call.node.at, known, call.name, None, form=form)
     return True
 
 

@@ -17,9 +17,9 @@ from xlalint.facts.domain.values import (
     tensor_of,
 )
 from xlalint.facts.events import Effect
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import costly_calls, frameworks
-from xlalint.program import ir
 
 HEAD = "torchmetrics"
 FUNCTIONAL = "torchmetrics.functional."
@@ -29,14 +29,14 @@ ASKED = {"update": ("update",), "forward": ("update", "compute"), "compute": ("c
 """What a call does: ``forward`` updates, and computes the value of the batch."""
 
 
-def make_metric(frame: Frame, name: str, arguments: list[Value], keywords: dict[str, Value], node: ir.Call) -> Value:
-    last = name.rpartition(".")[2]
+def make_metric(frame: Frame, call: Call) -> Value:
+    last = call.name.rpartition(".")[2]
     if not last[:1].isupper():
-        return value_of(frame, arguments) if name.startswith(FUNCTIONAL) else UNKNOWN
-    task = keywords.get("task", arguments[0] if arguments else NONE)
+        return value_of(frame, call.arguments) if call.name.startswith(FUNCTIONAL) else UNKNOWN
+    task = call.keywords.get("task", call.arguments[0] if call.arguments else NONE)
     if type(task) is Host and task.constant == "binary":
         last = f"Binary{last}"
-    settled = "**" not in keywords and all(is_cost_known(key, value) for key, value in keywords.items())
+    settled = "**" not in call.keywords and all(is_cost_known(key, value) for key, value in call.keywords.items())
     return known_object("metric", None, f"{HEAD}.{last}" if settled else None)
 
 
@@ -46,24 +46,22 @@ def is_cost_known(argument: str, value: Value) -> bool:
     return known is None or (type(value) is Host and value.known and str(value.constant) in known.split("; "))
 
 
-def call_metric(
-    frame: Frame, metric: KnownObject, name: str, arguments: list[Value], keywords: dict[str, Value], node: ir.Call
-) -> Value:
-    if name == "to":
+def call_metric(frame: Frame, metric: KnownObject, call: Call) -> Value:
+    if call.name == "to":
         return known_object("metric", tensor(certainty=1), metric.detail)
-    if name in SAME:
+    if call.name in SAME:
         return metric
-    if metric.detail is not None and name in ASKED:
+    if metric.detail is not None and call.name in ASKED:
         # A value that is asked for lies where the metric was moved to.
-        given = arguments if name != "compute" else [metric.element] if metric.element is not None else []
-        rows = (f"{metric.detail}.{method}" for method in ASKED[name])
+        given = call.arguments if call.name != "compute" else [metric.element] if metric.element is not None else []
+        rows = (f"{metric.detail}.{method}" for method in ASKED[call.name])
         known = next((row for row in rows if any(one.effect != FREE for one in costly_calls().get(row, ()))), None)
         if known is not None:
-            check_call(frame, known, given, keywords, node)
-    if name == "compute":
+            check_call(frame, Call(known, given, call.keywords, call.node))
+    if call.name == "compute":
         value: Value = metric.element or UNKNOWN
-    elif name == "forward":
-        value = value_of(frame, [*arguments, *keywords.values()])
+    elif call.name == "forward":
+        value = value_of(frame, [*call.arguments, *call.keywords.values()])
     else:
         return UNKNOWN
     return mapping((), value) if metric.detail == COLLECTION and value is not UNKNOWN else value
@@ -79,16 +77,14 @@ def value_of(frame: Frame, arguments: list[Value]) -> Value:
 HOST_METRIC = "evaluate.EvaluationModule"
 
 
-def call_host_metric(
-    frame: Frame, name: str, arguments: list[Value], keywords: dict[str, Value], node: ir.Call
-) -> Value:
+def call_host_metric(frame: Frame, call: Call) -> Value:
     """``metric.add_batch(predictions=…, references=…)`` makes lists of the tensors that it is given."""
-    if frameworks().get("metric-method", f"{HOST_METRIC}.{name}") is None:
+    if frameworks().get("metric-method", f"{HOST_METRIC}.{call.name}") is None:
         return UNKNOWN
-    shown = [*node.arguments, *(value for _, value in node.keywords)]
-    for value, argument in zip([*arguments, *keywords.values()], shown, strict=False):
+    shown = [*call.node.arguments, *(value for _, value in call.node.keywords)]
+    for value, argument in zip([*call.arguments, *call.keywords.values()], shown, strict=False):
         known = shown_tensor(value)
         if known is not None:
-            frame.emit(Effect.VALUES_TO_LIST, node.at, known, name, argument)
+            frame.emit(Effect.VALUES_TO_LIST, call.node.at, known, call.name, argument)
             break
     return ANY_HOST

@@ -34,10 +34,9 @@ from xlalint.facts.events import Effect
 from xlalint.facts.libraries.torch.tensor_methods import call_tensor_method
 from xlalint.facts.operations import members
 from xlalint.facts.operations.shapes import device_of
-from xlalint.facts.state.call import Arguments, Keywords
+from xlalint.facts.state.call import Arguments, Call
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
-from xlalint.program import ir
 from xlalint.program.traversal import receiver_node
 
 MOVING = frozenset({"to", "cuda", "cpu"})
@@ -55,11 +54,11 @@ READING_MAPS = frozenset({"add_scalars", "log_metrics", "set_postfix", "log_dict
 FORMATTING = frozenset({"set_description", "set_description_str", "set_postfix_str"})
 
 
-def make_loader(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def make_loader(frame: Frame, call: Call) -> Value:
     """A plain data loader: its batches lie on the host."""
-    check_loader(frame, name, arguments, keywords, node)
+    check_loader(frame, call)
     batch = tensor(HOST, certainty=1)
-    told = told_by_collate(run_collate(frame, arguments, keywords, node))
+    told = told_by_collate(run_collate(frame, call))
     return known_object("loader", mapping(told, batch) if told else known_object("batch", batch), "plain")
 
 
@@ -117,86 +116,74 @@ def gathered(holds: str, arguments: Arguments) -> Value:
     return moved(value, HOST) if holds.endswith("host") else value
 
 
-def call_batch_method(
-    frame: Frame, batch: KnownObject, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value:
+def call_batch_method(frame: Frame, batch: KnownObject, call: Call) -> Value:
     """A batch or a model's output: a mapping, a sequence or a tensor, nobody knows which."""
     element = batch.element or UNKNOWN
-    if name in MOVING and tensor_of(element) is not None:
-        device = HOST if name == "cpu" else XLA
-        if name == "to" and (arguments or "device" in keywords):
-            given = arguments[0] if arguments else keywords["device"]
+    if call.name in MOVING and tensor_of(element) is not None:
+        device = HOST if call.name == "cpu" else XLA
+        if call.name == "to" and (call.arguments or "device" in call.keywords):
+            given = call.arguments[0] if call.arguments else call.keywords["device"]
             if type(given) is Host and given.type == "dtype":
                 return batch
             device = device_of(given) or XLA
         known = tensor_of(element)
         if device == HOST and known is not None and known.device == XLA:
-            frame.emit(Effect.COPY_TO_HOST, node.at, element, name, receiver_node(node))
+            frame.emit(Effect.COPY_TO_HOST, call.node.at, element, call.name, receiver_node(call.node))
         if device == XLA and known is not None and known.device != XLA:
-            frame.sign("moved", node.at)
-            frame.sign("batch-moved", node.at)
+            frame.sign("moved", call.node.at)
+            frame.sign("batch-moved", call.node.at)
         return moved(batch, device)
-    if name == "items":
+    if call.name == "items":
         return sequence("list", None, sequence("tuple", (STR, element)))
-    if name == "values":
+    if call.name == "values":
         return sequence("list", None, element)
-    if name == "keys":
+    if call.name == "keys":
         return sequence("list", None, STR)
-    if name in ("get", "pop"):
+    if call.name in ("get", "pop"):
         return element
     known = tensor_of(element)
     if known is not None:
-        return call_tensor_method(frame, known, name, arguments, keywords, node)
+        return call_tensor_method(frame, known, call)
     return UNKNOWN
 
 
-def optimizer_method(
-    frame: Frame, role: KnownObject, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value | None:
-    if name != "step":
-        return NONE if name == "zero_grad" else UNKNOWN
-    frame.sign("optimizer-step", node.at)
-    frame.sign("plain-step", node.at)
-    if arguments and type(arguments[0]) is Function:
-        frame.call(arguments[0], [], {}, node)
+def optimizer_method(frame: Frame, role: KnownObject, call: Call) -> Value | None:
+    if call.name != "step":
+        return NONE if call.name == "zero_grad" else UNKNOWN
+    frame.sign("optimizer-step", call.node.at)
+    frame.sign("plain-step", call.node.at)
+    if call.arguments and type(call.arguments[0]) is Function:
+        frame.call(call.arguments[0], call.given([], {}))
     frame.pending()
     return NONE
 
 
-def logger_method(
-    frame: Frame, role: KnownObject, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value | None:
-    if name not in LEVELS:
+def logger_method(frame: Frame, role: KnownObject, call: Call) -> Value | None:
+    if call.name not in LEVELS:
         return None
-    logged(frame, name, arguments, node)
+    logged(frame, call)
     return NONE
 
 
-def printer_method(
-    frame: Frame, role: KnownObject, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value | None:
-    method = f"{role.detail}.{name}"
+def printer_method(frame: Frame, role: KnownObject, call: Call) -> Value | None:
+    method = f"{role.detail}.{call.name}"
     if frameworks().get("logging", method) is None:
         return None
-    printed(frame, method, arguments, node)
+    printed(frame, method, call)
     return NONE
 
 
-def tokenizer_method(
-    frame: Frame, role: KnownObject, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value | None:
-    check_padding_call(frame, name, arguments, keywords, node)
+def tokenizer_method(frame: Frame, role: KnownObject, call: Call) -> Value | None:
+    check_padding_call(frame, call)
     return known_object("batch", tensor(HOST, "int", None, False, None, 1))
 
 
-def scaler_method(
-    frame: Frame, role: KnownObject, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value | None:
-    if name == "scale":
-        learn_loss(frame, node)
-        return arguments[0] if arguments else UNKNOWN
-    if name == "step":
-        frame.sign("optimizer-step", node.at)
+def scaler_method(frame: Frame, role: KnownObject, call: Call) -> Value | None:
+    if call.name == "scale":
+        learn_loss(frame, call.node)
+        return call.arguments[0] if call.arguments else UNKNOWN
+    if call.name == "step":
+        frame.sign("optimizer-step", call.node.at)
         return NONE
     return None
 
@@ -210,11 +197,11 @@ UNCHECKED = "unchecked "
 """Before the name of a distribution that does not look at what it is given."""
 
 
-def make_distribution(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def make_distribution(frame: Frame, call: Call) -> Value:
     """``torch.distributions``: it lives where its parameters do."""
-    check_call(frame, f"{DISTRIBUTIONS}.{name}", arguments, keywords, node)
-    parameters = [*arguments, *(value for key, value in keywords.items() if key != "validate_args")]
-    checked = keywords.get("validate_args", NONE) in (NONE, TRUE)
+    check_call(frame, call.named(f"{DISTRIBUTIONS}.{call.name}"))
+    parameters = [*call.arguments, *(value for key, value in call.keywords.items() if key != "validate_args")]
+    checked = call.keywords.get("validate_args", NONE) in (NONE, TRUE)
     tensors = [t for value in parameters if (t := tensor_of(as_operand(value))) is not None]
     numbers = bool(parameters) and all(type(value) is Host and value.type in ("int", "float") for value in parameters)
     host = numbers or (bool(tensors) and all(t.device == HOST for t in tensors))
@@ -222,7 +209,7 @@ def make_distribution(frame: Frame, name: str, arguments: Arguments, keywords: K
     return known_object(
         "distribution",
         tensor(HOST if host else XLA, "float", certainty=max(sure, 1)),
-        name if checked else f"{UNCHECKED}{name}",
+        call.name if checked else f"{UNCHECKED}{call.name}",
     )
 
 
@@ -237,21 +224,21 @@ def drawn(role: KnownObject, name: str) -> Value:
     return role.element if name in ("log_prob", "entropy", "cdf", "icdf", "perplexity", "mode") else UNKNOWN
 
 
-def write(frame: Frame, role: KnownObject, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def write(frame: Frame, role: KnownObject, call: Call) -> Value:
     """A writer or a progress bar reads what it is given."""
-    if name in READING_WRITERS:
-        position = READING_WRITERS[name]
-        chosen = arguments[position : position + 1] or list(keywords.values())
-    elif name in READING_MAPS:
-        chosen = [*arguments, *keywords.values()]
-    elif name in FORMATTING:
-        chosen = arguments
+    if call.name in READING_WRITERS:
+        position = READING_WRITERS[call.name]
+        chosen = call.arguments[position : position + 1] or list(call.keywords.values())
+    elif call.name in READING_MAPS:
+        chosen = [*call.arguments, *call.keywords.values()]
+    elif call.name in FORMATTING:
+        chosen = call.arguments
     else:
         return role if role.role == "progress" else UNKNOWN
     for value in chosen:
         known = shown_tensor(value)
         if known is not None:
-            frame.emit(Effect.LOGGED, node.at, known, name, None)
+            frame.emit(Effect.LOGGED, call.node.at, known, call.name, None)
             break
     return NONE
 

@@ -8,7 +8,7 @@ from xlalint.facts.domain.values import UNKNOWN, Value, known_object, module_val
 from xlalint.facts.events import Effect
 from xlalint.facts.external import Called, Summary
 from xlalint.facts.failures import Failure
-from xlalint.facts.state.call import Arguments, Keywords
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 
@@ -16,23 +16,23 @@ INSTALLED = "installed"
 """The role of an object of a package's class."""
 
 
-def follow_call(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value | None:
+def follow_call(frame: Frame, call: Call) -> Value | None:
     """What a call of a dotted name gives; None where nothing is found out."""
     follower = frame.engine.follower_of(frame.path)
     if follower is None:
         return None
-    called = Called(arguments, keywords, frame.no_grad)
+    called = Called(call.arguments, call.keywords, frame.no_grad)
     operand = given_tensor(called)
-    if operand is None and is_spelled_as_function(name):
+    if operand is None and is_spelled_as_function(call.name):
         return None
-    kind = follower.kind_of(name, frame.path)
+    kind = follower.kind_of(call.name, frame.path)
     if kind == "module":
-        return module_value(name, None, None, follower.made(name, called))
+        return module_value(call.name, None, None, follower.made(call.name, called))
     if kind == "class":
-        return known_object(INSTALLED, None, follower.made(name, called))
+        return known_object(INSTALLED, None, follower.made(call.name, called))
     if kind != "function" or operand is None:
         return None
-    return note_summary(frame, follower.of_call(name, frame.path, called), name, operand, node)
+    return note_summary(frame, follower.of_call(call.name, frame.path, called), call.name, operand, call.node)
 
 
 def is_spelled_as_function(name: str) -> bool:
@@ -40,30 +40,26 @@ def is_spelled_as_function(name: str) -> bool:
     return name.rpartition(".")[2][:1].islower()
 
 
-def follow_made(
-    frame: Frame, made: str | None, method: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value | None:
+def follow_made(frame: Frame, made: str | None, call: Call) -> Value | None:
     """A method of an object of a package's class, "" for the call of the object itself."""
     follower = frame.engine.follower_of(frame.path)
     if made is None or follower is None:
         return None
-    called = Called(arguments, keywords, frame.no_grad)
+    called = Called(call.arguments, call.keywords, frame.no_grad)
     operand = given_tensor(called)
-    if operand is None and (arguments or keywords):
+    if operand is None and (call.arguments or call.keywords):
         return None
-    summary = follower.of_method(made, method, frame.path, called)
+    summary = follower.of_method(made, call.name, frame.path, called)
     if summary is None:
         return None
-    return note_summary(frame, summary, method, operand or tensor(certainty=1), node)
+    return note_summary(frame, summary, call.name, operand or tensor(certainty=1), call.node)
 
 
-def follow_method(
-    frame: Frame, cls: str, method: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value | None:
+def follow_method(frame: Frame, cls: str, call: Call) -> Value | None:
     """The same of an object of which only the class is known: it is taken for one that was made without arguments."""
     follower = frame.engine.follower_of(frame.path)
     made = None if follower is None else follower.made(cls, Called([], {}, False))
-    return follow_made(frame, made, method, arguments, keywords, node)
+    return follow_made(frame, made, call)
 
 
 def given_tensor(called: Called) -> Value | None:

@@ -46,22 +46,22 @@ from xlalint.facts.events import Effect
 from xlalint.facts.guards import narrowing
 from xlalint.facts.operations import members
 from xlalint.facts.operations.unknown_callee import call_unknown
-from xlalint.facts.state.call import Arguments, Keywords
+from xlalint.facts.state.call import Arguments, Call
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
 from xlalint.program.traversal import type_names
 
 
-def call_builtin(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    handler = BUILTINS.get(name)
+def call_builtin(frame: Frame, call: Call) -> Value:
+    handler = BUILTINS.get(call.name)
     if handler is not None:
-        return handler(frame, name, arguments, keywords, node)
-    if name in RESULTS:
-        return RESULTS[name]
-    if name in frame.engine.assumptions.host_functions:
+        return handler(frame, call)
+    if call.name in RESULTS:
+        return RESULTS[call.name]
+    if call.name in frame.engine.assumptions.host_functions:
         return ANY_HOST
-    return call_unknown(frame, arguments, keywords, node)
+    return call_unknown(frame, call)
 
 
 RESULTS: dict[str, Value] = {
@@ -87,59 +87,63 @@ def argument_node(node: ir.Call) -> ir.Expr | None:
     return node.arguments[0] if node.arguments else None
 
 
-def number(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    value = as_operand(first(arguments))
+def number(frame: Frame, call: Call) -> Value:
+    value = as_operand(first(call.arguments))
     known = tensor_of(value)
     if known is not None and known.live and surely_tensor(value):
-        frame.emit(Effect.SCALAR_READ, node.at, value, name, argument_node(node))
-        longest = LONGEST if name == "int" and row_lengths.largest_item(argument_node(node)) else None
-        return host(name if name != "complex" else "float", varies=longest, paid=True)
-    if name == "int" and row_lengths.largest_item(argument_node(node)):
+        frame.emit(Effect.SCALAR_READ, call.node.at, value, call.name, argument_node(call.node))
+        longest = LONGEST if call.name == "int" and row_lengths.largest_item(argument_node(call.node)) else None
+        return host(call.name if call.name != "complex" else "float", varies=longest, paid=True)
+    if call.name == "int" and row_lengths.largest_item(argument_node(call.node)):
         return host("int", varies=LONGEST)
     if type(value) is Host:
-        if name == "int" and type(value.constant) is int:
+        if call.name == "int" and type(value.constant) is int:
             return value
-        if name == "float" and value.constant == "inf":
+        if call.name == "float" and value.constant == "inf":
             return INFINITE
-        return host(name if name != "complex" else "float", varies=value.varies, paid=value.paid)
-    return host(name if name != "complex" else "float")
+        return host(call.name if call.name != "complex" else "float", varies=value.varies, paid=value.paid)
+    return host(call.name if call.name != "complex" else "float")
 
 
-def largest(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    if len(arguments) > 1:
-        length = row_lengths.largest_of(name, arguments, node.arguments, frame.loop_key() is not None)
+def largest(frame: Frame, call: Call) -> Value:
+    if len(call.arguments) > 1:
+        length = row_lengths.largest_of(call.name, call.arguments, call.node.arguments, frame.loop_key() is not None)
         if length is not None:
             return length
-        tensors = [v for v in arguments if type(v) is Tensor]
+        tensors = [v for v in call.arguments if type(v) is Tensor]
         live = next((t for t in tensors if t.live), None)
         if live is not None:
-            both = len(arguments) == 2 and len(tensors) == 2
-            compared = node.arguments[arguments.index(live)] if len(arguments) == len(node.arguments) else None
+            both = len(call.arguments) == 2 and len(tensors) == 2
+            compared = (
+                call.node.arguments[call.arguments.index(live)]
+                if len(call.arguments) == len(call.node.arguments)
+                else None
+            )
             form = "two-tensors" if both else ""
-            frame.emit(Effect.BUILTIN_OVER_TENSORS, node.at, live, name, compared, form=form)
+            frame.emit(Effect.BUILTIN_OVER_TENSORS, call.node.at, live, call.name, compared, form=form)
         if tensors:
-            return join_all(arguments) if len(tensors) == len(arguments) else tensors[0].but(dtype=None)
-        return join_all(arguments) if all(type(v) is Host for v in arguments) else UNKNOWN
-    value = first(arguments)
-    longest = row_lengths.longest_of(value, argument_node(node)) if name == "max" else None
+            return join_all(call.arguments) if len(tensors) == len(call.arguments) else tensors[0].but(dtype=None)
+        return join_all(call.arguments) if all(type(v) is Host for v in call.arguments) else UNKNOWN
+    value = first(call.arguments)
+    longest = row_lengths.longest_of(value, argument_node(call.node)) if call.name == "max" else None
     if longest is not None:
         return longest
     if type(value) is Sequence:
         element = value.element
         known = tensor_of(element)
         many = value.elements is None or len(value.elements) > 1
-        if known is not None and known.live and type(element) is Tensor and many and "key" not in keywords:
-            frame.emit(Effect.BUILTIN_OVER_TENSORS, node.at, element, name, argument_node(node))
+        if known is not None and known.live and type(element) is Tensor and many and "key" not in call.keywords:
+            frame.emit(Effect.BUILTIN_OVER_TENSORS, call.node.at, element, call.name, argument_node(call.node))
         return element
     if type(value) is Tensor:
         if value.live:
-            frame.emit(Effect.BUILTIN_OVER_TENSORS, node.at, value, name, argument_node(node))
+            frame.emit(Effect.BUILTIN_OVER_TENSORS, call.node.at, value, call.name, argument_node(call.node))
         return members.element_of(frame, value)
     return ANY_HOST if type(value) is Host else UNKNOWN
 
 
-def total(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    value = first(arguments)
+def total(frame: Frame, call: Call) -> Value:
+    value = first(call.arguments)
     if type(value) is Sequence:
         known = tensor_of(value.element)
         if type(value.element) is Tensor and known is not None:
@@ -150,71 +154,71 @@ def total(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, nod
     return UNKNOWN
 
 
-def quantified(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    value = first(arguments)
+def quantified(frame: Frame, call: Call) -> Value:
+    value = first(call.arguments)
     element = value.element if type(value) is Sequence else None
     if type(value) is Tensor:
         element = members.element_of(frame, value)
     if type(element) is Tensor and element.live:
-        frame.emit(Effect.BUILTIN_OVER_TENSORS, node.at, element, name, argument_node(node))
+        frame.emit(Effect.BUILTIN_OVER_TENSORS, call.node.at, element, call.name, argument_node(call.node))
     return BOOL
 
 
-def ordered(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    value = arguments[-1] if name == "filter" and arguments else first(arguments)
+def ordered(frame: Frame, call: Call) -> Value:
+    value = call.arguments[-1] if call.name == "filter" and call.arguments else first(call.arguments)
     element = None
-    if "key" not in keywords:
+    if "key" not in call.keywords:
         element = value.element if type(value) is Sequence else None
         element = members.element_of(frame, value) if type(value) is Tensor and value.live else element
-    compares = name != "filter" or (bool(arguments) and arguments[0] is NONE)
+    compares = call.name != "filter" or (bool(call.arguments) and call.arguments[0] is NONE)
     if type(element) is Tensor and element.live and compares:
-        frame.emit(Effect.BUILTIN_OVER_TENSORS, node.at, element, name, argument_node(node))
-    if name == "filter" and arguments and type(arguments[0]) is Function:
+        frame.emit(Effect.BUILTIN_OVER_TENSORS, call.node.at, element, call.name, argument_node(call.node))
+    if call.name == "filter" and call.arguments and type(call.arguments[0]) is Function:
         element = members.element_of(frame, value)
-        outcome = frame.call(arguments[0], [element], {}, node)
+        outcome = frame.call(call.arguments[0], call.given([element], {}))
         if type(outcome) is Tensor and outcome.live:
-            frame.emit(Effect.FILTER, node.at, outcome, "filter", argument_node(node))
+            frame.emit(Effect.FILTER, call.node.at, outcome, "filter", argument_node(call.node))
     return sequence("list", None, members.element_of(frame, value))
 
 
-def range_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    for value, argument in zip(arguments, node.arguments, strict=False):
+def range_(frame: Frame, call: Call) -> Value:
+    for value, argument in zip(call.arguments, call.node.arguments, strict=False):
         if type(value) is Tensor and value.live:
-            frame.emit(Effect.TENSOR_AS_NUMBER, node.at, value, "range", argument)
+            frame.emit(Effect.TENSOR_AS_NUMBER, call.node.at, value, "range", argument)
             break
-    varies = next((value.varies for value in arguments if type(value) is Host and value.varies), None)
+    varies = next((value.varies for value in call.arguments if type(value) is Host and value.varies), None)
     return host("range", varies=varies)
 
 
-def print_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    printed(frame, name, arguments, node)
-    check_break(frame, name, node)
+def print_(frame: Frame, call: Call) -> Value:
+    printed(frame, call.name, call)
+    check_break(frame, call.name, call.node)
     return NONE
 
 
-def reveal(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def reveal(frame: Frame, call: Call) -> Value:
     """No builtin of Python: tests of facts ask by it what is known of a value."""
-    if frame.engine.reveal is None or len(arguments) != 1:
+    if frame.engine.reveal is None or len(call.arguments) != 1:
         return UNKNOWN
-    frame.engine.reveal(frame.path, ir.unpack(node.at)[0], arguments[0])
-    return arguments[0]
+    frame.engine.reveal(frame.path, ir.unpack(call.node.at)[0], call.arguments[0])
+    return call.arguments[0]
 
 
-def text(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    if arguments:
-        value = arguments[0]
+def text(frame: Frame, call: Call) -> Value:
+    if call.arguments:
+        value = call.arguments[0]
         known = shown_tensor(value)
-        if known is not None and name == "format" and len(arguments) > 1:
-            frame.emit(Effect.SCALAR_READ, node.at, known, "format", argument_node(node))
+        if known is not None and call.name == "format" and len(call.arguments) > 1:
+            frame.emit(Effect.SCALAR_READ, call.node.at, known, "format", argument_node(call.node))
         else:
-            read_by_text(frame, value, node.at, name, argument_node(node))
-        if name == "str" and type(value) is Host and value.known and type(value.constant) in (int, str):
+            read_by_text(frame, value, call.node.at, call.name, argument_node(call.node))
+        if call.name == "str" and type(value) is Host and value.known and type(value.constant) in (int, str):
             return constant(str(value.constant))
     return STR
 
 
-def length(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    value = first(arguments)
+def length(frame: Frame, call: Call) -> Value:
+    value = first(call.arguments)
     if type(value) is Sequence and value.elements is not None and value.kind == "tuple":
         return constant(len(value.elements))
     if type(value) is Tensor:
@@ -227,11 +231,11 @@ def length(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, no
 CONTAINERS = frozenset({"list", "tuple", "Tensor", "dict", "str", "Sequence"})
 
 
-def isinstance_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    if len(node.arguments) < 2:
+def isinstance_(frame: Frame, call: Call) -> Value:
+    if len(call.node.arguments) < 2:
         return BOOL
-    value = arguments[0]
-    names = set(type_names(node.arguments[1]))
+    value = call.arguments[0]
+    names = set(type_names(call.node.arguments[1]))
     has_tensor = any(n.endswith("Tensor") for n in names)
     known = guards().instances
     if all(known.get(n) is False for n in names):
@@ -256,22 +260,26 @@ def isinstance_(frame: Frame, name: str, arguments: Arguments, keywords: Keyword
     return BOOL
 
 
-def getattr_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    value = first(arguments)
-    if len(node.arguments) > 1 and type(node.arguments[1]) is ir.Constant and isinstance(node.arguments[1].value, str):
-        found = members.attribute(frame, value, node.arguments[1].value, node)
+def getattr_(frame: Frame, call: Call) -> Value:
+    value = first(call.arguments)
+    if (
+        len(call.node.arguments) > 1
+        and type(call.node.arguments[1]) is ir.Constant
+        and isinstance(call.node.arguments[1].value, str)
+    ):
+        found = members.attribute(frame, value, call.node.arguments[1].value, call.node)
         if type(found) is not Bound:
             return found
-        if len(arguments) > 2 and type(arguments[2]) is not Host:
-            return arguments[2]
+        if len(call.arguments) > 2 and type(call.arguments[2]) is not Host:
+            return call.arguments[2]
     return ANY_HOST if value is ANY_HOST else UNKNOWN
 
 
-def collected(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    kind = "set" if name == "frozenset" else name
-    if not arguments:
+def collected(frame: Frame, call: Call) -> Value:
+    kind = "set" if call.name == "frozenset" else call.name
+    if not call.arguments:
         return sequence(kind, ())
-    value = arguments[0]
+    value = call.arguments[0]
     if type(value) is Sequence and kind != "set":
         return sequence(kind, value.elements, value.element)
     if type(value) is Host and value.type == "size":
@@ -281,14 +289,14 @@ def collected(frame: Frame, name: str, arguments: Arguments, keywords: Keywords,
     return sequence(kind, None, members.element_of(frame, value))
 
 
-def dict_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    items = tuple((k, v) for k, v in keywords.items() if k != "**")
-    if arguments and type(arguments[0]) is Mapping:
-        known = dict(arguments[0].items)
+def dict_(frame: Frame, call: Call) -> Value:
+    items = tuple((k, v) for k, v in call.keywords.items() if k != "**")
+    if call.arguments and type(call.arguments[0]) is Mapping:
+        known = dict(call.arguments[0].items)
         known.update(items)
-        return mapping(tuple(known.items()), arguments[0].rest)
-    rest = pairs_value(members.element_of(frame, arguments[0])) if arguments else None
-    return mapping(items, UNKNOWN if "**" in keywords else rest)
+        return mapping(tuple(known.items()), call.arguments[0].rest)
+    rest = pairs_value(members.element_of(frame, call.arguments[0])) if call.arguments else None
+    return mapping(items, UNKNOWN if "**" in call.keywords else rest)
 
 
 def pairs_value(pair: Value) -> Value:
@@ -297,64 +305,64 @@ def pairs_value(pair: Value) -> Value:
     return pair.elements[1] if known else UNKNOWN  # type: ignore[attr-defined]
 
 
-def zipped(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    loader = next((v for v in arguments if type(v) is KnownObject and v.role == "loader"), None)
-    if arguments and all(type(v) is Sequence and v.elements is not None for v in arguments):
-        rows = [v.elements for v in arguments if type(v) is Sequence and v.elements is not None]
+def zipped(frame: Frame, call: Call) -> Value:
+    loader = next((v for v in call.arguments if type(v) is KnownObject and v.role == "loader"), None)
+    if call.arguments and all(type(v) is Sequence and v.elements is not None for v in call.arguments):
+        rows = [v.elements for v in call.arguments if type(v) is Sequence and v.elements is not None]
         if len({len(row) for row in rows}) == 1 and len(rows[0]) <= 6:
             return sequence("list", [sequence("tuple", parts) for parts in zip(*rows, strict=False)])
-    element = sequence("tuple", [members.element_of(frame, v) for v in arguments])
+    element = sequence("tuple", [members.element_of(frame, v) for v in call.arguments])
     return known_object("loader", element, loader.detail) if loader is not None else sequence("list", None, element)
 
 
-def enumerated(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    value = first(arguments)
+def enumerated(frame: Frame, call: Call) -> Value:
+    value = first(call.arguments)
     element = sequence("tuple", (INT, members.element_of(frame, value)))
     if type(value) is KnownObject and value.role == "loader":
         return known_object("loader", element, value.detail)
     return sequence("list", None, element)
 
 
-def reversed_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    value = first(arguments)
+def reversed_(frame: Frame, call: Call) -> Value:
+    value = first(call.arguments)
     if type(value) is Host and value.type == "range":
         return value
     return sequence("list", None, members.element_of(frame, value))
 
 
-def mapped(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def mapped(frame: Frame, call: Call) -> Value:
 
-    if len(arguments) < 2:
+    if len(call.arguments) < 2:
         return UNKNOWN
-    elements = [members.element_of(frame, value) for value in arguments[1:]]
-    element = frame.call(arguments[0], elements, {}, node)
-    if type(node.arguments[0]) is ir.Name and node.arguments[0].name == "len":
+    elements = [members.element_of(frame, value) for value in call.arguments[1:]]
+    element = frame.call(call.arguments[0], call.given(elements, {}))
+    if type(call.node.arguments[0]) is ir.Name and call.node.arguments[0].name == "len":
         element = host("int", varies=ROW)
     return sequence("list", None, element)
 
 
-def next_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    value = first(arguments)
+def next_(frame: Frame, call: Call) -> Value:
+    value = first(call.arguments)
     if type(value) is KnownObject and value.role in ("loader", "iterator"):
-        frame.sign("loader", node.at)
+        frame.sign("loader", call.node.at)
     return members.element_of(frame, value)
 
 
-def first_value(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    return first(arguments)
+def first_value(frame: Frame, call: Call) -> Value:
+    return first(call.arguments)
 
 
-def round_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    value = first(arguments)
+def round_(frame: Frame, call: Call) -> Value:
+    value = first(call.arguments)
     known = tensor_of(value)
     if known is not None:
         return known
     if type(value) is Host:
-        return host("int" if len(arguments) == 1 else "float", varies=value.varies, paid=value.paid)
+        return host("int" if len(call.arguments) == 1 else "float", varies=value.varies, paid=value.paid)
     return ANY_HOST
 
 
-def super_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def super_(frame: Frame, call: Call) -> Value:
     cls = frame.engine.program.owner(frame.function)
     receiver = frame.receiver or frame.env.get("self")
     if cls is None or receiver is None:
@@ -362,17 +370,17 @@ def super_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, no
     return super_of(cls, receiver)
 
 
-def type_of(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    value = first(arguments)
-    return class_object(value.ir) if type(value) in (Instance, Struct) and len(arguments) == 1 else OBJECT  # type: ignore[attr-defined]
+def type_of(frame: Frame, call: Call) -> Value:
+    value = first(call.arguments)
+    return class_object(value.ir) if type(value) in (Instance, Struct) and len(call.arguments) == 1 else OBJECT  # type: ignore[attr-defined]
 
 
-def breakpoint_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    frame.emit(Effect.BREAKPOINT, node.at, NONE, "breakpoint")
+def breakpoint_(frame: Frame, call: Call) -> Value:
+    frame.emit(Effect.BREAKPOINT, call.node.at, NONE, "breakpoint")
     return NONE
 
 
-def exec_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def exec_(frame: Frame, call: Call) -> Value:
     """A configuration that a script executes may set any of its variables to another value."""
     if frame.function.name == "<module>":
         for variable, value in [*frame.env.items()]:
@@ -381,7 +389,7 @@ def exec_(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, nod
     return NONE
 
 
-Builtin = Callable[[Frame, str, Arguments, Keywords, ir.Call], Value]
+Builtin = Callable[[Frame, Call], Value]
 BUILTINS: dict[str, Builtin] = {
     "reveal": reveal,
     **dict.fromkeys(("float", "int", "bool", "complex"), number),

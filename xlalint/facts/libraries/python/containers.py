@@ -26,55 +26,52 @@ from xlalint.facts.domain.values import (
 )
 from xlalint.facts.events import Effect
 from xlalint.facts.operations import members
-from xlalint.facts.state.call import Arguments, Keywords
+from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.store import keep
-from xlalint.program import ir
 from xlalint.program.traversal import receiver_node
 
 
-def call_container(
-    frame: Frame, receiver: Value, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value:
+def call_container(frame: Frame, receiver: Value, call: Call) -> Value:
     if type(receiver) is Sequence:
-        return call_sequence(frame, receiver, name, arguments, node)
+        return call_sequence(frame, receiver, call)
     assert type(receiver) is Mapping
-    return call_mapping(frame, receiver, name, arguments, keywords, node)
+    return call_mapping(frame, receiver, call)
 
 
-def call_sequence(frame: Frame, receiver: Sequence, name: str, arguments: Arguments, node: ir.Call) -> Value:
-    if name in ("append", "extend", "insert", "add", "appendleft"):
-        added = arguments[-1] if arguments else UNKNOWN
-        if name == "extend":
+def call_sequence(frame: Frame, receiver: Sequence, call: Call) -> Value:
+    if call.name in ("append", "extend", "insert", "add", "appendleft"):
+        added = call.arguments[-1] if call.arguments else UNKNOWN
+        if call.name == "extend":
             added = members.element_of(frame, added)
-        elif node.arguments:
-            added = row_length(added, node.arguments[-1], frame.evaluate)
-            if name == "append":
-                check_kept(frame, added, node)
+        elif call.node.arguments:
+            added = row_length(added, call.node.arguments[-1], frame.evaluate)
+            if call.name == "append":
+                check_kept(frame, added, call.node)
         empty = receiver.elements == ()
-        keep(frame, node, sequence(receiver.kind, None, added if empty else join(receiver.element, added)))
+        keep(frame, call.node, sequence(receiver.kind, None, added if empty else join(receiver.element, added)))
         return NONE
-    if name in ("index", "count", "remove"):
-        sought = tensor_of(arguments[0]) if arguments else None
+    if call.name in ("index", "count", "remove"):
+        sought = tensor_of(call.arguments[0]) if call.arguments else None
         held = tensor_of(receiver.element) if receiver.elements != () else None
         known = sought if sought is not None else held
-        sure = (sought is None or surely_tensor(arguments[0])) and (held is None or surely_tensor(receiver.element))
+        sure = (sought is None or surely_tensor(call.arguments[0])) and (
+            held is None or surely_tensor(receiver.element)
+        )
         if known is not None and known.live and sure:
-            frame.emit(Effect.COMPARED_ON_HOST, node.at, known, name, receiver_node(node))
+            frame.emit(Effect.COMPARED_ON_HOST, call.node.at, known, call.name, receiver_node(call.node))
         return INT
-    if name == "pop":
+    if call.name == "pop":
         return receiver.element
-    if name == "copy":
+    if call.name == "copy":
         return receiver
     return UNKNOWN
 
 
-def call_mapping(
-    frame: Frame, receiver: Mapping, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value:
-    if name in ("get", "pop", "setdefault"):
-        key = arguments[0] if arguments else UNKNOWN
-        default = arguments[1] if len(arguments) > 1 else NONE
+def call_mapping(frame: Frame, receiver: Mapping, call: Call) -> Value:
+    if call.name in ("get", "pop", "setdefault"):
+        key = call.arguments[0] if call.arguments else UNKNOWN
+        default = call.arguments[1] if len(call.arguments) > 1 else NONE
         if type(key) is Host and key.known:
             found = receiver.get(key.constant)
             if found is not None:
@@ -83,45 +80,49 @@ def call_mapping(
                 return default
         return join(receiver.rest, default) if receiver.rest is not None else UNKNOWN
     everything = join_all([*(v for _, v in receiver.items), *([receiver.rest] if receiver.rest is not None else [])])
-    if name == "items":
+    if call.name == "items":
         if receiver.rest is None and 0 < len(receiver.items) <= 6:
             return sequence("list", [sequence("tuple", (constant(k), v)) for k, v in receiver.items])
         return sequence("list", None, sequence("tuple", (STR, everything)))
-    if name == "values":
+    if call.name == "values":
         return sequence("list", None, everything)
-    if name == "keys":
+    if call.name == "keys":
         return sequence("list", None, STR)
-    if name == "copy":
+    if call.name == "copy":
         return receiver
-    if name == "update":
+    if call.name == "update":
         items = dict(receiver.items)
-        items.update((k, v) for k, v in keywords.items() if k != "**")
+        items.update((k, v) for k, v in call.keywords.items() if k != "**")
         rest = receiver.rest
-        if arguments and type(arguments[0]) is Mapping:
-            items.update(arguments[0].items)
-            rest = join_maybe(rest, arguments[0].rest)
-        elif arguments:
+        if call.arguments and type(call.arguments[0]) is Mapping:
+            items.update(call.arguments[0].items)
+            rest = join_maybe(rest, call.arguments[0].rest)
+        elif call.arguments:
             rest = UNKNOWN
-        keep(frame, node, mapping(tuple(items.items()), rest))
+        keep(frame, call.node, mapping(tuple(items.items()), rest))
         return NONE
     return UNKNOWN
 
 
-def call_host_method(
-    frame: Frame, receiver: Host, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value:
+def call_host_method(frame: Frame, receiver: Host, call: Call) -> Value:
     if receiver.type == "str":
-        if name == "format":
-            for value in [*arguments, *keywords.values()]:
+        if call.name == "format":
+            for value in [*call.arguments, *call.keywords.values()]:
                 known = shown_tensor(value)
                 if known is not None:
-                    frame.emit(Effect.PRINTED, node.at, known, "format", None)
+                    frame.emit(Effect.PRINTED, call.node.at, known, "format", None)
                     break
-        if name in ("split", "rsplit", "splitlines"):
+        if call.name in ("split", "rsplit", "splitlines"):
             return sequence("list", None, STR)
-        return BOOL if name.startswith(("is", "starts", "ends")) else INT if name in ("find", "index", "count") else STR
+        return (
+            BOOL
+            if call.name.startswith(("is", "starts", "ends"))
+            else INT
+            if call.name in ("find", "index", "count")
+            else STR
+        )
     if receiver.type == "numpy":
-        return UNKNOWN if name == "item" else sequence("list", None, ANY_HOST) if name == "tolist" else NUMPY
+        return UNKNOWN if call.name == "item" else sequence("list", None, ANY_HOST) if call.name == "tolist" else NUMPY
     if receiver.type == "size":
         return INT
     return OBJECT if receiver.type == "object" else UNKNOWN

@@ -23,38 +23,38 @@ from xlalint.facts.domain.values import (
 from xlalint.facts.events import Effect
 from xlalint.facts.guards.device_branches import names_place_of_another
 from xlalint.facts.operations import shapes
-from xlalint.facts.state.call import Arguments, Keywords
+from xlalint.facts.state.call import Arguments, Call, Keywords
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 
 
-def factory(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    device = shapes.device_argument(keywords)
-    varies = check_numbers(frame, last, arguments, keywords, node, device != HOST)
+def factory(frame: Frame, call: Call) -> Value:
+    device = shapes.device_argument(call.keywords)
+    varies = check_numbers(frame, call.named(call.last), device != HOST)
     frame.pending()
-    sizes = arguments
+    sizes = call.arguments
     dtype: str | None = "float"
     dims: tuple[int | None, ...] | None
-    if last in ("arange", "randint", "randperm", "tril_indices", "triu_indices", "range"):
-        floats = last == "arange" and any(type(v) is Host and v.type == "float" for v in arguments)
+    if call.last in ("arange", "randint", "randperm", "tril_indices", "triu_indices", "range"):
+        floats = call.last == "arange" and any(type(v) is Host and v.type == "float" for v in call.arguments)
         dtype = "float" if floats else "int"
-    if last == "full":
-        fill = arguments[1] if len(arguments) > 1 else keywords.get("fill_value")
+    if call.last == "full":
+        fill = call.arguments[1] if len(call.arguments) > 1 else call.keywords.get("fill_value")
         dtype = {"bool": "bool", "int": "int", "float": "float"}.get(fill.type) if type(fill) is Host else None
-        sizes = arguments[:1]
-        read_number(frame, fill, node, "fill value")
-    for bound in bounds_of(last, arguments, keywords):
-        read_number(frame, bound, node, "bound")
-    if last in ("arange", "linspace", "logspace", "randperm", "range"):
-        dims = (single_size(last, arguments),)
-    elif last in ("eye", "tril_indices", "triu_indices"):
+        sizes = call.arguments[:1]
+        read_number(frame, fill, call.node, "fill value")
+    for bound in bounds_of(call.last, call.arguments, call.keywords):
+        read_number(frame, bound, call.node, "bound")
+    if call.last in ("arange", "linspace", "logspace", "randperm", "range"):
+        dims = (single_size(call.last, call.arguments),)
+    elif call.last in ("eye", "tril_indices", "triu_indices"):
         dims = (None, None)
     else:
-        if last in ("randint", "normal"):
-            sizes = [v for v in arguments if type(v) is Sequence]
-        dims = shapes.dims_from(sizes) if sizes else sized_by_keyword(keywords)
-    made = tensor(device, shapes.dtype_argument(keywords, dtype), dims, False, varies)
-    check_generator(frame, keywords, made, node)
+        if call.last in ("randint", "normal"):
+            sizes = [v for v in call.arguments if type(v) is Sequence]
+        dims = shapes.dims_from(sizes) if sizes else sized_by_keyword(call.keywords)
+    made = tensor(device, shapes.dtype_argument(call.keywords, dtype), dims, False, varies)
+    check_generator(frame, call, made)
     return made
 
 
@@ -83,28 +83,28 @@ def read_number(frame: Frame, value: Value | None, node: ir.Call, subject: str) 
         frame.emit(Effect.TENSOR_AS_NUMBER, node.at, value, subject, None)
 
 
-def make_tensor(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def make_tensor(frame: Frame, call: Call) -> Value:
     """``torch.tensor(data)``: each device scalar in the data is read."""
-    data = arguments[0] if arguments else keywords.get("data", UNKNOWN)
+    data = call.arguments[0] if call.arguments else call.keywords.get("data", UNKNOWN)
     known = tensor_of(data)
     frame.pending()
     if known is not None and type(data) is not KnownObject:
-        device = shapes.device_argument(keywords, known.device)
-        moves = device == HOST and known.device == XLA and "device" in keywords
-        if moves and ((known.certainty == 2 and surely_tensor(data)) or not names_place_of_another(node)):
-            frame.emit(Effect.COPY_TO_HOST, node.at, known, f"torch.{last}", first_argument(node))
-        return known.but(device=device, dtype=shapes.dtype_argument(keywords, known.dtype), optional=False)
-    device = shapes.device_argument(keywords)
+        device = shapes.device_argument(call.keywords, known.device)
+        moves = device == HOST and known.device == XLA and "device" in call.keywords
+        if moves and ((known.certainty == 2 and surely_tensor(data)) or not names_place_of_another(call.node)):
+            frame.emit(Effect.COPY_TO_HOST, call.node.at, known, f"torch.{call.last}", first_argument(call.node))
+        return known.but(device=device, dtype=shapes.dtype_argument(call.keywords, known.dtype), optional=False)
+    device = shapes.device_argument(call.keywords)
     dtype: str | None = None
     dims: tuple[int | None, ...] | None = None
     if type(data) is Sequence:
-        dtype, dims = of_elements(frame, last, data, node)
+        dtype, dims = of_elements(frame, call.last, data, call.node)
     elif type(data) is Host and data.type in ("int", "float", "bool"):
         dtype, dims = data.type, ()
     if device == XLA:
-        frame.sign("moved", node.at)
-        check_made(frame, data, device, node)
-    return tensor(device, shapes.dtype_argument(keywords, dtype), dims, False)
+        frame.sign("moved", call.node.at)
+        check_made(frame, data, device, call.node)
+    return tensor(device, shapes.dtype_argument(call.keywords, dtype), dims, False)
 
 
 def of_elements(
@@ -152,21 +152,19 @@ LEGACY = {
 }
 
 
-def legacy_tensor(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def legacy_tensor(frame: Frame, call: Call) -> Value:
     """``torch.LongTensor(rows)`` or ``torch.LongTensor(2, 3)``: always on the host."""
-    return made_by_type(frame, last, HOST, arguments, keywords, node)
+    return made_by_type(frame, HOST, call)
 
 
-def made_by_type(
-    frame: Frame, last: str, device: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value:
-    dtype = LEGACY[last]
-    if arguments and all(type(v) is Host and v.type in ("int", "size") for v in arguments):
-        check_numbers(frame, "empty", arguments, keywords, node, False)
-        return tensor(device, dtype, shapes.dims_from(arguments), False)
-    made = make_tensor(frame, last, arguments, keywords, node)
+def made_by_type(frame: Frame, device: str, call: Call) -> Value:
+    dtype = LEGACY[call.last]
+    if call.arguments and all(type(v) is Host and v.type in ("int", "size") for v in call.arguments):
+        check_numbers(frame, call.named("empty"), False)
+        return tensor(device, dtype, shapes.dims_from(call.arguments), False)
+    made = make_tensor(frame, call)
     return made.but(device=device, dtype=dtype) if type(made) is Tensor else made
 
 
-def from_numpy(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def from_numpy(frame: Frame, call: Call) -> Value:
     return tensor(HOST, grad=False)

@@ -51,10 +51,9 @@ from xlalint.facts.libraries.torch.factories import (
 )
 from xlalint.facts.operations import shapes
 from xlalint.facts.operations.arithmetic import combined
-from xlalint.facts.state.call import Arguments, Keywords
+from xlalint.facts.state.call import Arguments, Call, Keywords
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import results
-from xlalint.program import ir
 
 HOST_RESULTS: dict[str, Value] = {
     "is_floating_point": BOOL,
@@ -89,79 +88,81 @@ SILENT_ROOMS = frozenset(
 """Rooms of torch whose functions do nothing to tensors that matters here."""
 
 
-def call_torch(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    last = name.rpartition(".")[2]
-    room = name.split(".")[1] if name.count(".") > 1 else ""
+def call_torch(frame: Frame, call: Call) -> Value:
+    last = call.name.rpartition(".")[2]
+    room = call.name.split(".")[1] if call.name.count(".") > 1 else ""
     handler = HANDLERS.get(last)
     if handler is not None and room in ("", "nn", "functional"):
         if frame.ops.newly_costly:
-            fallbacks.check_newly_costly(frame, fallbacks.row_of_function(frame, name), arguments, keywords, node)
-        return handler(frame, last, arguments, keywords, node)
+            fallbacks.check_newly_costly(frame, fallbacks.row_of_function(frame, call.name), call)
+        return handler(frame, call)
     if last in HOST_RESULTS and room in ("", "cuda"):
         return HOST_RESULTS[last]
     if room in SILENT_ROOMS:
-        return call_silent(frame, name, last, arguments, keywords, node)
+        return call_silent(frame, call)
     row = results().get(last)
     if row is not None and row.shape == "factory" and room in ("", "signal"):
-        return factory(frame, last, arguments, keywords, node)
-    return call_op(frame, name, last, arguments, keywords, node)
+        return factory(frame, call)
+    return call_op(frame, call)
 
 
-def call_silent(frame: Frame, name: str, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    if name == "torch.jit.annotate" and len(arguments) > 1:
-        return arguments[1]
-    if name.startswith("torch.utils.checkpoint.") and arguments:
-        return frame.call(arguments[0], arguments[1:], {}, node)
-    if name.startswith("torch.jit.") and arguments:
-        return arguments[0]
-    if name in ("torch.autograd.Variable", "torch.autograd.variable.Variable") and arguments:
-        return arguments[0]
-    if name == "torch.autograd.grad":
+def call_silent(frame: Frame, call: Call) -> Value:
+    if call.name == "torch.jit.annotate" and len(call.arguments) > 1:
+        return call.arguments[1]
+    if call.name.startswith("torch.utils.checkpoint.") and call.arguments:
+        return frame.call(call.arguments[0], call.given(call.arguments[1:], {}))
+    if call.name.startswith("torch.jit.") and call.arguments:
+        return call.arguments[0]
+    if call.name in ("torch.autograd.Variable", "torch.autograd.variable.Variable") and call.arguments:
+        return call.arguments[0]
+    if call.name == "torch.autograd.grad":
         return sequence("tuple", None, tensor(dtype="float"))
     return UNKNOWN
 
 
-def call_op(frame: Frame, name: str, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def call_op(frame: Frame, call: Call) -> Value:
+    arguments = call.arguments
+    keywords = call.keywords
     arguments = [as_operand(value) for value in arguments]
     keywords = {key: as_operand(value) for key, value in keywords.items()}
     first = arguments[0] if arguments else keywords.get("input", keywords.get("self"))
     base = tensor_of(first) if first is not None else None
     if base is not None and base.certainty == 0:
         base = base.but(certainty=1)
-    row = fallbacks.row_of_function(frame, name)
+    row = fallbacks.row_of_function(frame, call.name)
     if row is not None:
-        fallbacks.check_op(frame, row, arguments, keywords, node)
+        fallbacks.check_op(frame, row, call.given(arguments, keywords))
     frame.pending()
     if base is None:
-        check_numbers(frame, last, arguments[1:], keywords, node, False)
-        return of_unknown_operand(frame, name, last, arguments, keywords)
+        check_numbers(frame, Call(call.last, arguments[1:], keywords, call.node), False)
+        return of_unknown_operand(frame, call.name, call.last, arguments, keywords)
     rest = arguments[1:]
-    check_generator(frame, keywords, base, node)
-    read_factor(frame, keywords, node)
-    varies = check_numbers(frame, last, rest, keywords, node, base.live, base.varies)
-    if varies is not None and not base.live and last in RESIZING:
-        frame.emit(Effect.VARYING_BATCH, node.at, base, last, first_argument(node), certainty=1)
-    result = result_of_call(last, base, rest, keywords)
+    check_generator(frame, call.given(call.arguments, keywords), base)
+    read_factor(frame, call.given(call.arguments, keywords))
+    varies = check_numbers(frame, Call(call.last, rest, keywords, call.node), base.live, base.varies)
+    if varies is not None and not base.live and call.last in RESIZING:
+        frame.emit(Effect.VARYING_BATCH, call.node.at, base, call.last, first_argument(call.node), certainty=1)
+    result = result_of_call(call.last, base, rest, keywords)
     if varies is not None and type(result) is Tensor:
         return result.but(varies=varies)
     return result
 
 
-def read_factor(frame: Frame, keywords: Keywords, node: ir.Call) -> None:
+def read_factor(frame: Frame, call: Call) -> None:
     """``torch.add(x, y, alpha=k)``: a device scalar there is read."""
     for name in ("alpha", "beta"):
-        factor = keywords.get(name)
+        factor = call.keywords.get(name)
         if type(factor) is Tensor and factor.live:
-            frame.emit(Effect.TENSOR_AS_NUMBER, node.at, factor, name, None)
+            frame.emit(Effect.TENSOR_AS_NUMBER, call.node.at, factor, name, None)
             return
 
 
-def asserted(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def asserted(frame: Frame, call: Call) -> Value:
     """``torch._assert(x.sum() > 0, "…")`` and its kin ask for the value."""
-    value = arguments[0] if arguments else keywords.get("condition", UNKNOWN)
+    value = call.arguments[0] if call.arguments else call.keywords.get("condition", UNKNOWN)
     known = tensor_of(value)
     if known is not None and known.live and surely_tensor(value):
-        frame.emit(Effect.ASSERTION, node.at, value, f"torch.{last}", first_argument(node))
+        frame.emit(Effect.ASSERTION, call.node.at, value, f"torch.{call.last}", first_argument(call.node))
     return NONE
 
 
@@ -188,42 +189,42 @@ def of_unknown_operand(frame: Frame, name: str, last: str, arguments: Arguments,
     return UNKNOWN
 
 
-def make_device(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    if not arguments and not keywords:
+def make_device(frame: Frame, call: Call) -> Value:
+    if not call.arguments and not call.keywords:
         return ANY_DEVICE
-    given = arguments[0] if arguments else keywords.get("type", UNKNOWN)
+    given = call.arguments[0] if call.arguments else call.keywords.get("type", UNKNOWN)
     if type(given) is Host and given.type in ("str", "device") and given.known and not frame.stands_for_device:
         return HOST_DEVICE if shapes.device_of(given) == HOST else XLA_DEVICE
     return XLA_DEVICE
 
 
-def make_generator(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def make_generator(frame: Frame, call: Call) -> Value:
     """On the host, unless another device is named; XLA has none."""
-    device = arguments[0] if arguments else keywords.get("device")
+    device = call.arguments[0] if call.arguments else call.keywords.get("device")
     return known_object("generator") if device is None or shapes.device_of(device) == HOST else OBJECT
 
 
-def is_tensor_function(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    value = arguments[0] if arguments else UNKNOWN
+def is_tensor_function(frame: Frame, call: Call) -> Value:
+    value = call.arguments[0] if call.arguments else UNKNOWN
     if type(value) is Tensor and not value.optional and value.certainty > 0:
         return TRUE
     return FALSE if type(value) in (Sequence, Mapping) or value is NONE else BOOL
 
 
-def equal_function(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    known = next((t for v in arguments if (t := tensor_of(v)) is not None and t.live), None)
-    if known is not None and not fallbacks.is_free(frame, f"torch.{last}"):
-        frame.emit(Effect.COMPARED_ON_HOST, node.at, known, f"torch.{last}", first_argument(node))
+def equal_function(frame: Frame, call: Call) -> Value:
+    known = next((t for v in call.arguments if (t := tensor_of(v)) is not None and t.live), None)
+    if known is not None and not fallbacks.is_free(frame, f"torch.{call.last}"):
+        frame.emit(Effect.COMPARED_ON_HOST, call.node.at, known, f"torch.{call.last}", first_argument(call.node))
     return BOOL
 
 
-def torch_where(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    condition = tensor_of(arguments[0]) if arguments else tensor_of(keywords.get("condition"))
-    given = [*arguments[1:], *(keywords[k] for k in ("input", "other", "self") if k in keywords)]
+def torch_where(frame: Frame, call: Call) -> Value:
+    condition = tensor_of(call.arguments[0]) if call.arguments else tensor_of(call.keywords.get("condition"))
+    given = [*call.arguments[1:], *(call.keywords[k] for k in ("input", "other", "self") if k in call.keywords)]
     frame.pending()
     if not given:
         if condition is not None and condition.live and not fallbacks.is_free(frame, "torch.nonzero"):
-            frame.emit(Effect.NONZERO, node.at, condition, "torch.where", first_argument(node))
+            frame.emit(Effect.NONZERO, call.node.at, condition, "torch.where", first_argument(call.node))
         index = tensor(condition.device if condition else XLA, "int", (None,), False, DATA)
         if condition is None or condition.rank is None:
             return sequence("tuple", None, index)
@@ -247,8 +248,8 @@ def combined_where(a: Tensor | None, b: Tensor | None, given: Arguments) -> Tens
     return combined(a, b, None, False, other)
 
 
-def concatenated(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    parts = arguments[0] if arguments else keywords.get("tensors")
+def concatenated(frame: Frame, call: Call) -> Value:
+    parts = call.arguments[0] if call.arguments else call.keywords.get("tensors")
     known = tensor_of(parts.element) if type(parts) is Sequence else tensor_of(parts)
     frame.pending()
     if known is None:
@@ -263,14 +264,14 @@ def concatenated(frame: Frame, last: str, arguments: Arguments, keywords: Keywor
     elif known.rank is not None:
         known = known.but(dims=of_rank(known.rank - 1))
     known = known.but(optional=False)
-    if last == "stack":
+    if call.last == "stack":
         return known.but(dims=None if known.rank is None else of_rank(known.rank + 1))
     return known
 
 
-def einsum(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    tensors = [t for v in arguments[1:] if (t := tensor_of(v)) is not None]
-    equation = arguments[0] if arguments else UNKNOWN
+def einsum(frame: Frame, call: Call) -> Value:
+    tensors = [t for v in call.arguments[1:] if (t := tensor_of(v)) is not None]
+    equation = call.arguments[0] if call.arguments else UNKNOWN
     rank = None
     if type(equation) is Host and type(equation.constant) is str and "->" in equation.constant:
         output = equation.constant.split("->")[1].replace(" ", "")
@@ -280,53 +281,55 @@ def einsum(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, no
     return tensor(HOST if host else XLA, "float", of_rank(rank))
 
 
-def split_function(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    base = tensor_of(arguments[0]) if arguments else None
-    if last in ("split", "chunk", "tensor_split") and base is not None:
-        check_numbers(frame, last, arguments[1:], keywords, node, base.live, base.varies)
+def split_function(frame: Frame, call: Call) -> Value:
+    base = tensor_of(call.arguments[0]) if call.arguments else None
+    if call.last in ("split", "chunk", "tensor_split") and base is not None:
+        check_numbers(frame, Call(call.last, call.arguments[1:], call.keywords, call.node), base.live, base.varies)
     if base is None:
         return UNKNOWN
-    dims = of_rank(base.rank) if last != "unbind" else of_rank(None if base.rank is None else base.rank - 1)
-    if last == "tensor_split":
+    dims = of_rank(base.rank) if call.last != "unbind" else of_rank(None if base.rank is None else base.rank - 1)
+    if call.last == "tensor_split":
         row = fallbacks.row_of_function(frame, "torch.tensor_split")
         if row is not None:
-            fallbacks.check_op(frame, row, arguments, keywords, node)
+            fallbacks.check_op(frame, row, call)
     return sequence("tuple", None, base.but(dims=dims, optional=False))
 
 
-def meshgrid(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    parts = arguments
-    if len(arguments) == 1 and type(arguments[0]) is Sequence:
-        if arguments[0].elements is None:
-            inner = tensor_of(arguments[0].element)
+def meshgrid(frame: Frame, call: Call) -> Value:
+    parts = call.arguments
+    if len(call.arguments) == 1 and type(call.arguments[0]) is Sequence:
+        if call.arguments[0].elements is None:
+            inner = tensor_of(call.arguments[0].element)
             return sequence("tuple", None, inner.but(dims=None)) if inner is not None else UNKNOWN
-        parts = list(arguments[0].elements)
+        parts = list(call.arguments[0].elements)
     tensors = [t for v in parts if (t := tensor_of(v)) is not None]
     if not tensors or len(tensors) != len(parts):
         return UNKNOWN
-    dims = of_rank(len(parts)) if last == "meshgrid" else None
+    dims = of_rank(len(parts)) if call.last == "meshgrid" else None
     return sequence("tuple", [t.but(dims=dims) for t in tensors])
 
 
-def attention(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def attention(frame: Frame, call: Call) -> Value:
     value = tensor(dtype="float", dims=of_rank(3))
     return sequence("tuple", (value, value))
 
 
-def as_sequence(frame: Frame, last: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def as_sequence(frame: Frame, call: Call) -> Value:
     """``pad_sequence``, ``pack_padded_sequence`` and their kin."""
-    check_padding(frame, last, arguments, keywords, node)
-    row = fallbacks.row_of_function(frame, f"torch.nn.utils.rnn.{last}")
-    lengths = arguments[1] if len(arguments) > 1 else keywords.get("lengths")
-    known = tensor_of(arguments[0]) if arguments else None
-    if last == "pack_padded_sequence":
+    check_padding(frame, call.named(call.last))
+    row = fallbacks.row_of_function(frame, f"torch.nn.utils.rnn.{call.last}")
+    lengths = call.arguments[1] if len(call.arguments) > 1 else call.keywords.get("lengths")
+    known = tensor_of(call.arguments[0]) if call.arguments else None
+    if call.last == "pack_padded_sequence":
         live = next((t for t in (tensor_of(lengths), known) if t is not None and t.live), None)
         if live is not None and (row is None or not row.free):
-            frame.emit(Effect.DATA_SIZED, node.at, live, f"torch.nn.utils.rnn.{last}", first_argument(node))
+            frame.emit(
+                Effect.DATA_SIZED, call.node.at, live, f"torch.nn.utils.rnn.{call.last}", first_argument(call.node)
+            )
         return known_object("packed", tensor(dtype="float"))
-    if last == "pad_packed_sequence":
+    if call.last == "pad_packed_sequence":
         return sequence("tuple", (tensor(dtype="float", dims=of_rank(3)), tensor(HOST, "int", (None,))))
-    element = arguments[0] if arguments else UNKNOWN
+    element = call.arguments[0] if call.arguments else UNKNOWN
     inner = tensor_of(element.element) if type(element) is Sequence else tensor_of(element)
     assert row is None or row.name
     if inner is None:
@@ -334,7 +337,7 @@ def as_sequence(frame: Frame, last: str, arguments: Arguments, keywords: Keyword
     return inner.but(dims=None if inner.rank is None else of_rank(inner.rank + 1), varies=DATA)
 
 
-Handler = Callable[[Frame, str, Arguments, Keywords, ir.Call], Value]
+Handler = Callable[[Frame, Call], Value]
 HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("tensor", "as_tensor", "asarray", "scalar_tensor"), make_tensor),
     **dict.fromkeys(LEGACY, legacy_tensor),

@@ -25,7 +25,7 @@ from xlalint.facts.guards.optional_arguments import holds_none
 from xlalint.facts.libraries.installed.followed_calls import follow_made
 from xlalint.facts.libraries.installed.pretrained import MADE_BY, made_by
 from xlalint.facts.operations.placement import made_on_host
-from xlalint.facts.state.call import Arguments, Keywords
+from xlalint.facts.state.call import Arguments, Call, Keywords
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.conditions import parse
 from xlalint.knowledge.ops import OpRow
@@ -38,25 +38,25 @@ LEARNED_LOSS = "torch.nn.Loss"
 PARAMETRIZING = frozenset({"weight_norm", "spectral_norm"})
 
 
-def make_module(frame: Frame, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def make_module(frame: Frame, call: Call) -> Value:
     """``torch.nn.Linear(8, 4)`` and the like."""
-    last = name.rpartition(".")[2]
+    last = call.name.rpartition(".")[2]
     if last == "Parameter":
-        known = tensor_of(arguments[0]) if arguments else None
+        known = tensor_of(call.arguments[0]) if call.arguments else None
         return tensor(dtype="float" if known is None else known.dtype or "float", dims=known.dims if known else None)
     if last == "Sequential":
-        return module_value(name, sequential_elements(arguments))
+        return module_value(call.name, sequential_elements(call.arguments))
     if last == "ModuleList":
-        elements = arguments[0] if arguments else sequence("list", ())
-        return module_value(name, elements if type(elements) is Sequence else sequence("list", None, UNKNOWN))
+        elements = call.arguments[0] if call.arguments else sequence("list", ())
+        return module_value(call.name, elements if type(elements) is Sequence else sequence("list", None, UNKNOWN))
     if last == "ModuleDict":
-        elements = arguments[0] if arguments else mapping()
-        return module_value(name, elements if type(elements) is Mapping else mapping((), UNKNOWN))
+        elements = call.arguments[0] if call.arguments else mapping()
+        return module_value(call.name, elements if type(elements) is Mapping else mapping((), UNKNOWN))
     if last == "ParameterList" or last == "ParameterDict":
-        return module_value(name, tensor(dtype="float"))
-    if last in PARAMETRIZING and arguments:
-        return parametrized(frame, name, arguments[0])
-    return module_value(name, None, cost_of_class(frame, name, arguments, keywords))
+        return module_value(call.name, tensor(dtype="float"))
+    if last in PARAMETRIZING and call.arguments:
+        return parametrized(frame, call.name, call.arguments[0])
+    return module_value(call.name, None, cost_of_class(frame, call.name, call.arguments, call.keywords))
 
 
 def parametrized(frame: Frame, name: str, value: Value) -> Value:
@@ -98,34 +98,38 @@ def settled(row: OpRow, kind: str, condition: str) -> bool:
     return all(atom.kind in ("missing", "nondefault", "value") for group in parse(condition) for atom in group)
 
 
-def call_module(frame: Frame, module: Module, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def call_module(frame: Frame, module: Module, call: Call) -> Value:
     """What is given a tensor that surely lies on the host lies there itself, for torch mixes no devices."""
-    value = module_result(frame, module, arguments, keywords, node)
-    known = tensor_of(arguments[0]) if arguments else None
+    value = module_result(frame, module, call)
+    known = tensor_of(call.arguments[0]) if call.arguments else None
     return made_on_host(value) if known is not None and known.device == HOST and known.certainty == 2 else value
 
 
-def module_result(frame: Frame, module: Module, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def module_result(frame: Frame, module: Module, call: Call) -> Value:
     last = module.name.rpartition(".")[2]
-    if last == "?" and is_method(node.function) and all(map(holds_none, (*arguments, *keywords.values()))):
+    if (
+        last == "?"
+        and is_method(call.node.function)
+        and all(map(holds_none, (*call.arguments, *call.keywords.values())))
+    ):
         return UNKNOWN
     if module.given is not None:
-        frame.sign("layer-call" if last.endswith("Loss") else "model-call", node.at)
-        followed = follow_made(frame, module.given, "", arguments, keywords, node)
+        frame.sign("layer-call" if last.endswith("Loss") else "model-call", call.node.at)
+        followed = follow_made(frame, module.given, call.named(""))
         return followed if followed is not None else known_object("output", tensor(certainty=1))
-    given = arguments[0] if arguments else keywords.get("input", UNKNOWN)
+    given = call.arguments[0] if call.arguments else call.keywords.get("input", UNKNOWN)
     known = tensor_of(given)
     frame.pending()
     if not last.endswith("Loss"):
         frame.sign(
-            "model-call" if module.name == "?" or last in ("Sequential", "DataParallel") else "layer-call", node.at
+            "model-call" if module.name == "?" or last in ("Sequential", "DataParallel") else "layer-call", call.node.at
         )
-    note_cost(frame, module, known, node)
-    check_call(frame, f"{made_by(module)}.forward", arguments, keywords, node)
+    note_cost(frame, module, known, call.node)
+    check_call(frame, call.named(f"{made_by(module)}.forward"))
     if module.name == "?":
         return known_object("output", tensor(certainty=1))
     if last == "Sequential":
-        return call_sequential(frame, module, given, node)
+        return call_sequential(frame, module, given, call.node)
     if last == "MultiheadAttention":
         ranked = tensor(dtype="float", dims=of_rank(known.rank) if known else None)
         return sequence("tuple", (ranked, tensor(dtype="float")))
@@ -145,7 +149,7 @@ def module_result(frame: Frame, module: Module, arguments: Arguments, keywords: 
     if last in ("ModuleList", "ModuleDict", "Module"):
         return UNKNOWN if last != "Module" else known_object("output", tensor(certainty=1))
     if last in ("DataParallel", "DistributedDataParallel"):
-        return call_wrapped(frame, module, arguments, keywords, node)
+        return call_wrapped(frame, module, call)
     rank = known.rank if known is not None and last not in ("Flatten", "Unflatten", "Fold", "Unfold") else None
     return tensor(dtype="float", dims=of_rank(rank), varies=known.varies if known else None)
 
@@ -155,10 +159,10 @@ def is_method(function: ir.Expr) -> bool:
     return type(function) is ir.Attribute and not (type(function.value) is ir.Name and function.value.name == "self")
 
 
-def call_wrapped(frame: Frame, module: Module, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def call_wrapped(frame: Frame, module: Module, call: Call) -> Value:
 
     if module.elements is not None:
-        return frame.call(module.elements, arguments, keywords, node)
+        return frame.call(module.elements, call)
     return known_object("output", tensor(certainty=1))
 
 
@@ -168,7 +172,7 @@ def call_sequential(frame: Frame, module: Module, given: Value, node: ir.Call) -
     if type(elements) is Sequence and elements.elements is not None:
         value = given
         for part in elements.elements:
-            value = frame.call(part, [value], {}, node)
+            value = frame.call(part, Call("", [value], {}, node))
         return value
     return tensor(dtype="float", certainty=1)
 

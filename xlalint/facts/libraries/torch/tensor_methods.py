@@ -44,49 +44,51 @@ from xlalint.facts.libraries.torch import factories, functions
 from xlalint.facts.operations import shapes
 from xlalint.facts.operations.members import shape_value
 from xlalint.facts.operations.placement import is_as_given
-from xlalint.facts.state.call import Arguments, Keywords
+from xlalint.facts.state.call import Arguments, Call, Keywords
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 from xlalint.program.traversal import receiver_node
 
 
-def call_tensor_method(
-    frame: Frame, tensor: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call
-) -> Value:
-    if name in HOST_METHODS:
-        if name in ("dim", "ndimension") and tensor.rank is not None:
+def call_tensor_method(frame: Frame, tensor: Tensor, call: Call) -> Value:
+    if call.name in HOST_METHODS:
+        if call.name in ("dim", "ndimension") and tensor.rank is not None:
             return constant(tensor.rank)
-        return host(HOST_METHODS[name])
-    if name.endswith("_") and frame.over_parameters():
-        frame.sign("manual-step", node.at)
-    if name == "mode" and tensor.certainty < 2 and not arguments and not keywords:
+        return host(HOST_METHODS[call.name])
+    if call.name.endswith("_") and frame.over_parameters():
+        frame.sign("manual-step", call.node.at)
+    if call.name == "mode" and tensor.certainty < 2 and not call.arguments and not call.keywords:
         # Rather one of a distribution, which a model may give as well as a tensor.
         return tensor.but(dims=None)
-    handler = METHODS.get(name)
+    handler = METHODS.get(call.name)
     if handler is not None:
         if frame.ops.newly_costly:
-            row = fallbacks.row_of_method(frame, name)
-            fallbacks.check_newly_costly(frame, row, [tensor, *arguments], keywords, node, method=True)
-        return handler(frame, tensor, name, arguments, keywords, node)
-    if name == "sum" and not arguments and not keywords:
-        frame.mark_form(receiver_node(node), Effect.BOOLEAN_INDEX, "summed")
-    row = fallbacks.row_of_method(frame, name)
+            row = fallbacks.row_of_method(frame, call.name)
+            fallbacks.check_newly_costly(frame, row, call.given([tensor, *call.arguments]), method=True)
+        return handler(frame, tensor, call)
+    if call.name == "sum" and not call.arguments and not call.keywords:
+        frame.mark_form(receiver_node(call.node), Effect.BOOLEAN_INDEX, "summed")
+    row = fallbacks.row_of_method(frame, call.name)
     if row is not None:
-        fallbacks.check_op(frame, row, [tensor, *arguments], keywords, node, method=True)
-    elif name in TEXT_METHODS:
+        fallbacks.check_op(frame, row, call.given([tensor, *call.arguments]), method=True)
+    elif call.name in TEXT_METHODS:
         # What was taken for a tensor is none.
         return UNKNOWN
     frame.pending()
-    check_generator(frame, keywords, tensor, node)
-    varies = check_numbers(frame, name, arguments, keywords, node, tensor.live, tensor.varies)
-    result = reshaped(tensor, name, arguments, keywords) or functions.result_of_call(
-        name, tensor.but(optional=False), arguments, keywords
+    check_generator(frame, call, tensor)
+    varies = check_numbers(frame, call, tensor.live, tensor.varies)
+    result = reshaped(tensor, call.name, call.arguments, call.keywords) or functions.result_of_call(
+        call.name, tensor.but(optional=False), call.arguments, call.keywords
     )
     if type(result) is Tensor:
         if varies is not None:
             result = result.but(varies=varies)
-        if name.endswith("_") and type(node.function) is ir.Attribute and type(node.function.value) is ir.Name:
-            frame.env[node.function.value.name] = tensor.but(optional=False, grad=tensor.grad or result.grad)
+        if (
+            call.name.endswith("_")
+            and type(call.node.function) is ir.Attribute
+            and type(call.node.function.value) is ir.Name
+        ):
+            frame.env[call.node.function.value.name] = tensor.but(optional=False, grad=tensor.grad or result.grad)
     return result
 
 
@@ -142,18 +144,18 @@ def by_spelling(t: Tensor) -> Tensor:
     return t.but(certainty=1) if t.certainty == 0 and t.live else t
 
 
-def item(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def item(frame: Frame, t: Tensor, call: Call) -> Value:
     if t.live and not fallbacks.is_free(frame, "torch.Tensor.item"):
-        frame.emit(Effect.SCALAR_READ, node.at, by_spelling(t), "item", receiver_node(node))
-    if largest_item(receiver_node(node)):
+        frame.emit(Effect.SCALAR_READ, call.node.at, by_spelling(t), "item", receiver_node(call.node))
+    if largest_item(receiver_node(call.node)):
         return host("int", varies=LONGEST, paid=t.live)
     kind = t.dtype if t.dtype in ("int", "float", "bool") else "float"
     return host(kind, paid=True)
 
 
-def tolist(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def tolist(frame: Frame, t: Tensor, call: Call) -> Value:
     if t.live and not fallbacks.is_free(frame, "torch.Tensor.tolist"):
-        frame.emit(Effect.VALUES_TO_LIST, node.at, by_spelling(t), "tolist", receiver_node(node))
+        frame.emit(Effect.VALUES_TO_LIST, call.node.at, by_spelling(t), "tolist", receiver_node(call.node))
     if t.rank == 0:
         return PAID
     return sequence(
@@ -161,16 +163,16 @@ def tolist(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: K
     )
 
 
-def numpy(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def numpy(frame: Frame, t: Tensor, call: Call) -> Value:
     if t.live:
-        forced = keywords.get("force") is TRUE
+        forced = call.keywords.get("force") is TRUE
         # It raises on every accelerator, so what may lie on the host surely does.
-        sure = t.device == XLA and t.certainty == 2 and not is_as_given(frame, receiver_node(node))
+        sure = t.device == XLA and t.certainty == 2 and not is_as_given(frame, receiver_node(call.node))
         if forced or sure:
             effect = Effect.VALUES_TO_LIST if forced else Effect.NUMPY_OF_DEVICE
-            frame.emit(effect, node.at, t, "numpy", receiver_node(node))
+            frame.emit(effect, call.node.at, t, "numpy", receiver_node(call.node))
     else:
-        copied_for_numpy(frame, node)
+        copied_for_numpy(frame, call.node)
     return NUMPY
 
 
@@ -183,34 +185,36 @@ def copied_for_numpy(frame: Frame, node: ir.Call) -> None:
         frame.record_event(msgspec.structs.replace(event, effect=Effect.VALUES_TO_LIST, at=node.at, subject="numpy"))
 
 
-def cpu(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def cpu(frame: Frame, t: Tensor, call: Call) -> Value:
     if t.live:
-        frame.emit(Effect.COPY_TO_HOST, node.at, by_spelling(t), "cpu", receiver_node(node))
+        frame.emit(Effect.COPY_TO_HOST, call.node.at, by_spelling(t), "cpu", receiver_node(call.node))
     return t.but(device=HOST, optional=False)
 
 
-def is_nonzero(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    if t.live and not fallbacks.is_free(frame, f"torch.Tensor.{name}"):
-        frame.emit(Effect.COMPARED_ON_HOST, node.at, t, name, receiver_node(node))
+def is_nonzero(frame: Frame, t: Tensor, call: Call) -> Value:
+    if t.live and not fallbacks.is_free(frame, f"torch.Tensor.{call.name}"):
+        frame.emit(Effect.COMPARED_ON_HOST, call.node.at, t, call.name, receiver_node(call.node))
     return BOOL
 
 
-def equal_method(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    other = tensor_of(arguments[0]) if arguments else None
-    if (t.live or (other is not None and other.live)) and not fallbacks.is_free(frame, f"torch.{name}"):
-        frame.emit(Effect.COMPARED_ON_HOST, node.at, t, name, receiver_node(node))
+def equal_method(frame: Frame, t: Tensor, call: Call) -> Value:
+    other = tensor_of(call.arguments[0]) if call.arguments else None
+    if (t.live or (other is not None and other.live)) and not fallbacks.is_free(frame, f"torch.{call.name}"):
+        frame.emit(Effect.COMPARED_ON_HOST, call.node.at, t, call.name, receiver_node(call.node))
     return BOOL
 
 
 # Moves and conversions
 
 
-def to(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def to(frame: Frame, t: Tensor, call: Call) -> Value:
     dtype, device, beside, copies = t.dtype, t.device, False, True
     for position, value in enumerate(
-        [*arguments, *(v for k, v in keywords.items() if k in ("device", "dtype", "other"))]
+        [*call.arguments, *(v for k, v in call.keywords.items() if k in ("device", "dtype", "other"))]
     ):
-        by_name = next((k for k, v in keywords.items() if v is value), "") if position >= len(arguments) else ""
+        by_name = (
+            next((k for k, v in call.keywords.items() if v is value), "") if position >= len(call.arguments) else ""
+        )
         other = tensor_of(value) if type(value) is not KnownObject else None
         if type(value) is Host and value.type == "dtype":
             dtype = value.constant if value.known else None
@@ -229,16 +233,16 @@ def to(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywo
             device, copies = shapes.device_of(value), not shapes.is_meta(value)
     if device == HOST and t.live and t.device == XLA and copies:
         # Where another tensor is known to lie on the host, what is only assumed of this one is not held against it.
-        if t.certainty == 2 or not (beside or names_place_of_another(node)):
-            frame.emit(Effect.COPY_TO_HOST, node.at, t, "to", receiver_node(node))
+        if t.certainty == 2 or not (beside or names_place_of_another(call.node)):
+            frame.emit(Effect.COPY_TO_HOST, call.node.at, t, "to", receiver_node(call.node))
     elif device == HOST and t.device is None and copies:
-        frame.emit(Effect.COPY_TO_HOST, node.at, t, "to", receiver_node(node), certainty=0)
+        frame.emit(Effect.COPY_TO_HOST, call.node.at, t, "to", receiver_node(call.node), certainty=0)
     if device == XLA and t.device != XLA:
-        frame.sign("moved", node.at)
+        frame.sign("moved", call.node.at)
         if t.certainty == 1:
             # A part of a loader's batch.
-            frame.sign("batch-moved", node.at)
-        check_moved(frame, t, device, arguments, node)
+            frame.sign("batch-moved", call.node.at)
+        check_moved(frame, t, device, call)
     certainty = max(t.certainty, 1) if device == XLA else t.certainty
     return t.but(device=device, dtype=dtype, optional=False, certainty=certainty)
 
@@ -250,53 +254,55 @@ def to_unknown(device: str | None, by_name: str, t: Tensor) -> str | None:
     return device if device == XLA else None
 
 
-def cuda(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    note_cuda(frame, node)
+def cuda(frame: Frame, t: Tensor, call: Call) -> Value:
+    note_cuda(frame, call.node)
     if t.device != XLA:
-        frame.sign("moved", node.at)
+        frame.sign("moved", call.node.at)
     return t.but(device=XLA, optional=False)
 
 
-def type_(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    if not arguments and not keywords:
+def type_(frame: Frame, t: Tensor, call: Call) -> Value:
+    if not call.arguments and not call.keywords:
         return STR
-    value = arguments[0] if arguments else UNKNOWN
+    value = call.arguments[0] if call.arguments else UNKNOWN
     if type(value) is Host and value.type == "dtype":
         return t.but(dtype=value.constant if value.known else None, optional=False)
     if type(value) is Namespace and value.name.startswith(STAND_IN) and value.name.endswith("Tensor"):
         if t.device != XLA:
-            frame.sign("moved", node.at)
+            frame.sign("moved", call.node.at)
         return t.but(device=XLA, dtype=None, optional=False)
     if type(value) is Namespace and value.name.startswith("torch.") and value.name.endswith("Tensor"):
         if t.live:
-            frame.emit(Effect.COPY_TO_HOST, node.at, t, "type", receiver_node(node))
+            frame.emit(Effect.COPY_TO_HOST, call.node.at, t, "type", receiver_node(call.node))
         return t.but(device=HOST, optional=False)
     return t.but(dtype=None, optional=False)
 
 
-def type_as(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    other = tensor_of(arguments[0]) if arguments else None
+def type_as(frame: Frame, t: Tensor, call: Call) -> Value:
+    other = tensor_of(call.arguments[0]) if call.arguments else None
     if other is None:
         return t.but(dtype=None, optional=False)
     return t.but(dtype=other.dtype, device=other.device or t.device, optional=False)
 
 
-def copy_into(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    source = tensor_of(arguments[0]) if arguments else None
+def copy_into(frame: Frame, t: Tensor, call: Call) -> Value:
+    source = tensor_of(call.arguments[0]) if call.arguments else None
     if t.device == HOST and source is not None and source.device == XLA and source.certainty == 2:
-        frame.emit(Effect.COPY_TO_HOST, node.at, source, "copy_", node.arguments[0] if node.arguments else None)
+        frame.emit(
+            Effect.COPY_TO_HOST, call.node.at, source, "copy_", call.node.arguments[0] if call.node.arguments else None
+        )
     frame.pending()
     return t
 
 
-def detach(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def detach(frame: Frame, t: Tensor, call: Call) -> Value:
     return t.but(grad=False, optional=False)
 
 
-def size(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    if not arguments and not keywords:
+def size(frame: Frame, t: Tensor, call: Call) -> Value:
+    if not call.arguments and not call.keywords:
         return shape_value(t)
-    dim = arguments[0] if arguments else UNKNOWN
+    dim = call.arguments[0] if call.arguments else UNKNOWN
     if (
         t.dims is not None
         and type(dim) is Host
@@ -309,35 +315,35 @@ def size(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Key
     return host("int", varies=t.varies)
 
 
-def backward(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    frame.sign("backward", node.at)
+def backward(frame: Frame, t: Tensor, call: Call) -> Value:
+    frame.sign("backward", call.node.at)
     frame.pending()
     return NONE
 
 
-def new_factory(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    device = shapes.device_argument(keywords, t.device)
-    filled = bool(arguments) and all(type(v) is Host and v.type in ("int", "?") for v in arguments)
-    if name == "new_tensor" or (name == "new" and not filled):
-        given = {**keywords, "device": host("device", device)}
-        made = factories.make_tensor(frame, name, arguments, given, node)
-        return made if name == "new_tensor" or type(made) is not Tensor else made.but(dtype=t.dtype)
-    varies = check_numbers(frame, name, arguments, keywords, node, True)
-    sizes = arguments[:1] if name == "new_full" else arguments
+def new_factory(frame: Frame, t: Tensor, call: Call) -> Value:
+    device = shapes.device_argument(call.keywords, t.device)
+    filled = bool(call.arguments) and all(type(v) is Host and v.type in ("int", "?") for v in call.arguments)
+    if call.name == "new_tensor" or (call.name == "new" and not filled):
+        given = {**call.keywords, "device": host("device", device)}
+        made = factories.make_tensor(frame, call.given(call.arguments, given))
+        return made if call.name == "new_tensor" or type(made) is not Tensor else made.but(dtype=t.dtype)
+    varies = check_numbers(frame, call, True)
+    sizes = call.arguments[:1] if call.name == "new_full" else call.arguments
     dims = shapes.dims_from(sizes) if sizes else None
-    return tensor(device, shapes.dtype_argument(keywords, t.dtype), dims, False, varies, t.certainty)
+    return tensor(device, shapes.dtype_argument(call.keywords, t.dtype), dims, False, varies, t.certainty)
 
 
-def where_method(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    if not arguments:
-        return functions.torch_where(frame, name, [t], keywords, node)
-    return functions.torch_where(frame, name, [arguments[0], t, *arguments[1:]], keywords, node)
+def where_method(frame: Frame, t: Tensor, call: Call) -> Value:
+    if not call.arguments:
+        return functions.torch_where(frame, call.given([t]))
+    return functions.torch_where(frame, call.given([call.arguments[0], t, *call.arguments[1:]]))
 
 
-def split_method(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
-    if name == "split" and is_of_text(arguments, keywords):
+def split_method(frame: Frame, t: Tensor, call: Call) -> Value:
+    if call.name == "split" and is_of_text(call.arguments, call.keywords):
         return sequence("list", None, STR)
-    return functions.split_function(frame, name, [t, *arguments], keywords, node)
+    return functions.split_function(frame, call.given([t, *call.arguments]))
 
 
 def is_of_text(arguments: Arguments, keywords: Keywords) -> bool:
@@ -347,19 +353,19 @@ def is_of_text(arguments: Arguments, keywords: Keywords) -> bool:
     return type(arguments[0]) is Host and arguments[0].type == "str"
 
 
-def factor(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def factor(frame: Frame, t: Tensor, call: Call) -> Value:
     """``add(x, alpha=k)``: a device scalar there is read."""
-    alpha = keywords.get("alpha")
+    alpha = call.keywords.get("alpha")
     if type(alpha) is Tensor and alpha.live:
-        frame.emit(Effect.TENSOR_AS_NUMBER, node.at, alpha, "alpha", None)
-    return functions.result_of_call(name, t.but(optional=False), arguments, keywords)
+        frame.emit(Effect.TENSOR_AS_NUMBER, call.node.at, alpha, "alpha", None)
+    return functions.result_of_call(call.name, t.but(optional=False), call.arguments, call.keywords)
 
 
-def copies(frame: Frame, t: Tensor, name: str, arguments: Arguments, keywords: Keywords, node: ir.Call) -> Value:
+def copies(frame: Frame, t: Tensor, call: Call) -> Value:
     return t.but(optional=False)
 
 
-Method = Callable[[Frame, Tensor, str, Arguments, Keywords, ir.Call], Value]
+Method = Callable[[Frame, Tensor, Call], Value]
 METHODS: dict[str, Method] = {
     **dict.fromkeys(("item", "__float__", "__int__", "__bool__"), item),
     "tolist": tolist,
