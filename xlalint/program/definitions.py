@@ -279,7 +279,7 @@ class Scopes:
     def note_top_level_call(self, call: ast.Call) -> None:
         """A file of a package calls what registers, renames or warns when it is imported, and is no script for that."""
         if self.current.is_module and isinstance(self.stack[-1], FunctionScope) and len(self.stack) == 1:
-            self.is_script |= not self.package or last_name(call.func) in PROGRAMS
+            self.is_script |= not self.package or spelled_last(call.func) in PROGRAMS
 
     def note_main_guard(self) -> None:
         self.is_script = True
@@ -313,7 +313,7 @@ PROGRAMS = frozenset({"main", "run", "train", "launch", "spawn", "Fire"})
 """What a file calls at its top level that is a program."""
 
 
-def last_name(node: ast.expr) -> str:
+def spelled_last(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 

@@ -115,10 +115,14 @@ def decorator_names(function: ir.FunctionIR) -> frozenset[str]:
     return frozenset(names)
 
 
+def last_name(node: ir.Expr | None) -> str:
+    """``x`` of ``x`` and of ``a.x``; empty for what is no name."""
+    return node.name if isinstance(node, (ir.Name, ir.Attribute)) else ""
+
+
 def called_name(node: ir.Call) -> str:
     """The last name of what is called: ``item`` in ``x.item()``; empty where something computed is called."""
-    function = node.function
-    return function.name if isinstance(function, (ir.Name, ir.Attribute)) else ""
+    return last_name(node.function)
 
 
 def plain_callee(node: ir.Call) -> str:

@@ -43,7 +43,7 @@ def check(frame: Frame, node: ir.Assign, value: Value) -> None:
 def joins_itself(call: ir.Call, target: str) -> bool:
     """``x = torch.cat([x, y])``."""
     function = call.function
-    if type(function) not in (ir.Name, ir.Attribute) or function.name not in JOINING:  # type: ignore[union-attr]
+    if not isinstance(function, (ir.Name, ir.Attribute)) or function.name not in JOINING:
         return False
     if not call.arguments or type(call.arguments[0]) is not ir.Display:
         return False

@@ -76,7 +76,7 @@ def run_collate(frame: Frame, call: Call) -> Value:
 def for_training(arguments: Arguments, keywords: Keywords, node: ir.Call) -> bool:
     """``shuffle=True`` is how training is done; a name that says evaluation is none."""
     dataset = node.arguments[0] if node.arguments else None
-    text = dataset.name.lower() if type(dataset) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
+    text = dataset.name.lower() if isinstance(dataset, (ir.Name, ir.Attribute)) else ""
     if any(word in text for word in EVALUATION_NAMES):
         return False
     shuffle = keywords.get("shuffle", arguments[2] if len(arguments) > 2 else None)

@@ -95,7 +95,7 @@ def draws(frame: Frame, node: ir.Expr, depth: int = DEEPEST) -> bool:
 
 def is_draw(frame: Frame, call: ir.Call) -> bool:
     function = call.function
-    if type(function) not in (ir.Name, ir.Attribute) or function.name not in draw_names():  # type: ignore[union-attr]
+    if not isinstance(function, (ir.Name, ir.Attribute)) or function.name not in draw_names():
         return False
     callee = frame.evaluate(function)
     on_host = not any(name == "device" for name, _ in call.keywords)

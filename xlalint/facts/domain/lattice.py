@@ -159,19 +159,18 @@ def join_hosts(a: Host, b: Host) -> Host:
 
 def merge_parts(a: Value, b: Value) -> Value | None:
     """The one value that stands for both; None where they stay apart in a union."""
-    kind = type(a)
-    if kind is not type(b):
+    if type(a) is not type(b):
         if isinstance(a, (Instance, Struct)) and isinstance(b, (Instance, Struct)) and a.ir is b.ir:
             return instance(a.ir)
         return None
-    if kind is Tensor:
-        return join_tensors(a, b)  # type: ignore[arg-type]
-    if kind is Host:
-        return None if a is NONE or b is NONE else join_hosts(a, b)  # type: ignore[arg-type]
-    if kind is Sequence:
-        return join_sequences(a, b)  # type: ignore[arg-type]
-    if kind is Mapping:
-        return join_mappings(a, b)  # type: ignore[arg-type]
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return join_tensors(a, b)
+    if isinstance(a, Host) and isinstance(b, Host):
+        return None if a is NONE or b is NONE else join_hosts(a, b)
+    if isinstance(a, Sequence) and isinstance(b, Sequence):
+        return join_sequences(a, b)
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return join_mappings(a, b)
     if isinstance(a, Module) and isinstance(b, Module) and a.name == b.name:
         return module_value(
             a.name,

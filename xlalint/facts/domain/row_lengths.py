@@ -47,16 +47,13 @@ def named_length(name: str) -> bool:
 
 def is_length(node: ir.Expr) -> bool:
     """Whether an expression, by its spelling, gives the length of one row."""
-    kind = type(node)
-    if kind is ir.Call:
-        return is_length_call(node)  # type: ignore[arg-type]
-    if kind is ir.Subscript:
-        return is_length_item(node)  # type: ignore[arg-type]
-    if kind in (ir.Name, ir.Attribute):
-        return named_length(node.name)  # type: ignore[union-attr]
-    if kind is ir.Binary and node.operator in ("add", "sub"):  # type: ignore[union-attr]
-        return is_length(node.left)  # type: ignore[union-attr]
-    return False
+    if isinstance(node, ir.Call):
+        return is_length_call(node)
+    if isinstance(node, ir.Subscript):
+        return is_length_item(node)
+    if isinstance(node, (ir.Name, ir.Attribute)):
+        return named_length(node.name)
+    return isinstance(node, ir.Binary) and node.operator in ("add", "sub") and is_length(node.left)
 
 
 def is_length_call(node: ir.Call) -> bool:
@@ -140,7 +137,7 @@ def longest_of(values: Value, node: ir.Expr | None) -> Value | None:
             return None
     elif values is not UNKNOWN and values is not NUMPY and type(values) is not Bound:
         return None
-    if type(node) in (ir.Name, ir.Attribute) and named_length(node.name):  # type: ignore[union-attr]
+    if isinstance(node, (ir.Name, ir.Attribute)) and named_length(node.name):
         return host("int", varies=LONGEST)
     return None
 
@@ -195,8 +192,8 @@ def largest_item(node: ir.Expr | None) -> bool:
     holder = node.function.value
     if type(holder) is ir.Call and type(holder.function) is ir.Attribute and holder.function.name == "sum":
         summed = holder.function.value
-        return type(summed) in (ir.Name, ir.Attribute) and "mask" in summed.name  # type: ignore[union-attr]
-    return type(holder) in (ir.Name, ir.Attribute) and named_length(holder.name)  # type: ignore[union-attr]
+        return isinstance(summed, (ir.Name, ir.Attribute)) and "mask" in summed.name
+    return isinstance(holder, (ir.Name, ir.Attribute)) and named_length(holder.name)
 
 
 def longest_rows(element: Value) -> LoopKey | None:

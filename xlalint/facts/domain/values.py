@@ -340,15 +340,14 @@ def is_start(value: Host) -> bool:
 
 def truth_value(value: Value) -> bool | None:
     """What ``bool(value)`` is, where it is known."""
-    kind = type(value)
-    if kind is Host:
-        if not value.known or value.type in ("dtype", "device"):  # type: ignore[attr-defined]
+    if isinstance(value, Host):
+        if not value.known or value.type in ("dtype", "device"):
             return None
-        return bool(value.constant)  # type: ignore[attr-defined]
-    if kind in (Function, Instance, Module, Class):
+        return bool(value.constant)
+    if isinstance(value, (Function, Instance, Module, Class)):
         return True
-    if kind is KnownObject:
-        return None if value.role in TENSOR_ROLES else True  # type: ignore[attr-defined]
-    if kind is Sequence and value.kind == "tuple" and value.elements is not None:  # type: ignore[attr-defined]
-        return len(value.elements) > 0  # type: ignore[attr-defined]
+    if isinstance(value, KnownObject):
+        return None if value.role in TENSOR_ROLES else True
+    if isinstance(value, Sequence) and value.kind == "tuple" and value.elements is not None:
+        return len(value.elements) > 0
     return None

@@ -58,7 +58,7 @@ from xlalint.facts.state.memo import Answer, Depth, Memo, answer_of
 from xlalint.knowledge.ops import OpTable, load_ops
 from xlalint.program import ir
 from xlalint.program.link import GlobalName, Program
-from xlalint.program.traversal import decorator_names
+from xlalint.program.traversal import decorator_names, last_name
 
 CALL_DEPTH = 3
 SHORT = 6
@@ -406,7 +406,7 @@ class Engine(Attributes):
         expression = node.iterable
         while type(expression) is ir.Call and expression.arguments:
             expression = expression.arguments[0]
-        name = expression.name if type(expression) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
+        name = last_name(expression)
         if name and is_loader_name(self, name):
             return known_object("loader", known_object("batch", tensor(None, certainty=1)))
         return value

@@ -30,7 +30,7 @@ from xlalint.facts.domain.values import (
 from xlalint.facts.state.environment import Environment
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
-from xlalint.program.traversal import asks_for_any, asks_for_type, none_tested, path_of, type_names
+from xlalint.program.traversal import asks_for_any, asks_for_type, last_name, none_tested, path_of, type_names
 
 TYPES: dict[str, Value] = {
     "int": INT,
@@ -161,7 +161,7 @@ def narrow_equality(frame: Frame, left: ir.Expr, right: ir.Expr, equal: bool) ->
 
 def narrow_call(frame: Frame, node: ir.Call, outcome: bool) -> None:
     function = node.function
-    name = function.name if type(function) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
+    name = last_name(function)
     path = path_of(node.arguments[0])
     if path is None:
         return

@@ -100,7 +100,7 @@ def is_of_shape(node: ir.Expr) -> bool:
         node = node.value
     if type(node) is ir.Call:
         node = node.function
-    return type(node) in (ir.Attribute, ir.Name) and node.name in SHAPES  # type: ignore[union-attr]
+    return isinstance(node, (ir.Attribute, ir.Name)) and node.name in SHAPES
 
 
 def question(node: ir.Expr, settled_by: bool) -> tuple[str, bool] | None:

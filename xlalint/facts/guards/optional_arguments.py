@@ -18,14 +18,13 @@ def is_given_no_data(function: ir.FunctionIR, environment: Environment, receiver
 
 
 def holds_none(value: Value) -> bool:
-    kind = type(value)
-    if kind is Union:
-        return all(map(holds_none, value.alternatives))  # type: ignore[attr-defined]
-    if kind is Sequence:
-        return holds_none(value.element) and all(map(holds_none, value.elements or ()))  # type: ignore[attr-defined]
-    if kind is Host:
+    if isinstance(value, Union):
+        return all(map(holds_none, value.alternatives))
+    if isinstance(value, Sequence):
+        return holds_none(value.element) and all(map(holds_none, value.elements or ()))
+    if isinstance(value, Host):
         return value is not NUMPY
-    return kind in (Module, Function, Class)
+    return isinstance(value, (Module, Function, Class))
 
 
 @functools.cache

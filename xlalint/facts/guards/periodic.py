@@ -269,7 +269,7 @@ def is_state(node: ir.Expr) -> bool:
     """``state``, ``self.state[p]``."""
     if type(node) is ir.Subscript:
         node = node.value
-    return type(node) in (ir.Name, ir.Attribute) and node.name in ("state", "param_state", "p_state")  # type: ignore[union-attr]
+    return isinstance(node, (ir.Name, ir.Attribute)) and node.name in ("state", "param_state", "p_state")
 
 
 def is_counter(frame: Frame | None, name: str) -> bool:

@@ -35,18 +35,16 @@ from xlalint.program import ir
 
 
 def assign(frame: Frame, target: ir.Expr, value: Value, source: ir.Expr | None) -> None:
-    kind = type(target)
-    if kind is ir.Name:
-        name = target.name  # type: ignore[union-attr]
-        frame.bind(name, as_used(frame, name, value))
-    elif kind is ir.Display:
-        unpack_into(frame, target, value, source)  # type: ignore[arg-type]
-    elif kind is ir.Attribute:
-        assign_attribute(frame, target, value)  # type: ignore[arg-type]
-    elif kind is ir.Subscript:
-        assign_subscript(frame, target, value)  # type: ignore[arg-type]
-    elif kind is ir.Starred:
-        assign(frame, target.value, value, None)  # type: ignore[union-attr,arg-type]
+    if isinstance(target, ir.Name):
+        frame.bind(target.name, as_used(frame, target.name, value))
+    elif isinstance(target, ir.Display):
+        unpack_into(frame, target, value, source)
+    elif isinstance(target, ir.Attribute):
+        assign_attribute(frame, target, value)
+    elif isinstance(target, ir.Subscript):
+        assign_subscript(frame, target, value)
+    elif isinstance(target, ir.Starred):
+        assign(frame, target.value, value, None)
 
 
 def unpack_into(frame: Frame, target: ir.Display, value: Value, source: ir.Expr | None) -> None:

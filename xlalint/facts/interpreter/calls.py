@@ -14,11 +14,11 @@ from xlalint.facts.domain.refinement import as_operand, at_most
 from xlalint.facts.domain.values import (
     ANY_HOST,
     NONE,
-    TENSOR_ROLES,
     UNKNOWN,
     Bound,
     Class,
     Function,
+    Host,
     Instance,
     KnownObject,
     Mapping,
@@ -39,14 +39,12 @@ from xlalint.facts.interpreter.instantiation import construct
 from xlalint.facts.libraries import dispatch
 from xlalint.facts.libraries.frameworks.callbacks import check_called_back
 from xlalint.facts.libraries.frameworks.ignite_events import check_hook
-from xlalint.facts.libraries.frameworks.training import call_batch_method
 from xlalint.facts.libraries.installed.followed_calls import INSTALLED, follow_call, follow_made
 from xlalint.facts.libraries.python import builtins
-from xlalint.facts.libraries.torch import functions, modules, tensor_methods
-from xlalint.facts.libraries.unknown_objects import call_unknown_method
+from xlalint.facts.libraries.torch import functions, modules
 from xlalint.facts.operations import members
 from xlalint.facts.operations.unknown_callee import call_unknown
-from xlalint.facts.records import ROOT, stronger
+from xlalint.facts.records import stronger
 from xlalint.facts.state.call import Arguments, Call, Keywords
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import guards
@@ -104,7 +102,7 @@ def call_namespace(frame: Frame, callee: Namespace, call: Call) -> Value:
 def call_known_object(frame: Frame, callee: KnownObject, call: Call) -> Value:
     if callee.role != INSTALLED:
         return dispatch.call_role(frame, callee, call)
-    followed = follow_made(frame, callee.detail, call)
+    followed = follow_made(frame, callee.detail, call.named(""))
     return followed if followed is not None else call_unknown(frame, call)
 
 

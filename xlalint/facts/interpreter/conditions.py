@@ -38,7 +38,7 @@ from xlalint.facts.operations.arithmetic import combined
 from xlalint.facts.state.frame import Frame, span_of
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
-from xlalint.program.traversal import asks_for_any
+from xlalint.program.traversal import asks_for_any, last_name
 
 __all__ = ["MOST_GUARDS", "evaluate_boolean", "evaluate_compare", "narrow", "test"]
 
@@ -207,7 +207,7 @@ def settled_on_xla(node: ir.Expr, left: Value, operator: str, right: Value) -> b
     if type(node) is not ir.Attribute or node.name != "type" or (type(left) is Host and left.known):
         return None
     holder = node.value
-    name = holder.name if type(holder) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
+    name = last_name(holder)
     if "device" not in name or operator not in ("eq", "ne", "in", "not-in"):
         return None
     parts = right.elements if type(right) is Sequence else (right,)

@@ -72,7 +72,7 @@ def attribute_value(frame: Frame, node: ir.Attribute, name: str) -> Value:
         known = frame.env.get(f"self.{name}")
         if known is not None:
             return known
-    return members.attribute(frame, frame.evaluate(base), name, node)
+    return members.attribute(frame, frame.evaluate(base), name)
 
 
 def evaluate_display(frame: Frame, node: ir.Display) -> Value:

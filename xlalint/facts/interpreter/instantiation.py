@@ -79,7 +79,7 @@ def is_data_class(frame: Frame, cls: ir.ClassIR) -> bool:
 def is_dataclass(decorator: ir.Expr) -> bool:
     if type(decorator) is ir.Call:
         decorator = decorator.function
-    return type(decorator) in (ir.Name, ir.Attribute) and decorator.name in ("dataclass", "define", "frozen")  # type: ignore[union-attr]
+    return isinstance(decorator, (ir.Name, ir.Attribute)) and decorator.name in ("dataclass", "define", "frozen")
 
 
 def data_record(frame: Frame, cls: ir.ClassIR, arguments: list[Value], keywords: dict[str, Value]) -> Value:

@@ -42,37 +42,41 @@ from xlalint.facts.libraries.torch import optimizer_state
 from xlalint.facts.operations import members
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
+from xlalint.program.traversal import last_name
 
 
 def subscript(frame: Frame, value: Value, index: ir.Expr, node: ir.Subscript) -> Value:
-    kind = type(value)
-    if kind is Tensor:
-        return index_tensor(frame, value, index, node)  # type: ignore[arg-type]
-    if kind is Sequence:
-        return index_sequence(frame, value, index, node)  # type: ignore[arg-type]
-    if kind is Union:
-        parts = [p for p in value.alternatives if p is not NONE]  # type: ignore[attr-defined]
+    if isinstance(value, Tensor):
+        return index_tensor(frame, value, index, node)
+    if isinstance(value, Sequence):
+        return index_sequence(frame, value, index, node)
+    if isinstance(value, Union):
+        parts = [part for part in value.alternatives if part is not NONE]
         return join_all([subscript(frame, part, index, node) for part in indexable(frame, parts, index)])
-    if kind is Mapping:
-        return index_mapping(frame, value, index)  # type: ignore[arg-type]
-    if kind is Module:
-        return index_module(frame, value, index, node)  # type: ignore[arg-type]
+    if isinstance(value, Mapping):
+        return index_mapping(frame, value, index)
+    if isinstance(value, Module):
+        return index_module(frame, value, index, node)
     key = frame.evaluate(index)
-    if kind is Host:
-        return index_host(value, index)  # type: ignore[arg-type]
-    if kind is Struct and type(key) is Host and key.known:
-        return index_record(frame, value, key, node)  # type: ignore[arg-type]
+    if isinstance(value, Host):
+        return index_host(value, index)
+    if isinstance(value, Struct) and isinstance(key, Host) and key.known:
+        return index_struct(frame, value, key, node)
     if masks_unknown(frame, value, key, index, node, Effect.BOOLEAN_INDEX):
         return tensor(certainty=1, varies=DATA)
-    if kind is KnownObject and value.role == "batch" and type(key) is Host and key.constant in TEXT_KEYS:  # type: ignore[attr-defined]
-        return sequence("list", None, STR)
-    if kind is KnownObject and (value.role in TENSOR_ROLES or value.role == "parameter-groups"):  # type: ignore[attr-defined]
-        return value.element or UNKNOWN  # type: ignore[attr-defined]
-    if kind is KnownObject and value.role == optimizer_state.ROLE:  # type: ignore[attr-defined]
-        return optimizer_state.state_of_parameter(frame)
-    if kind is Instance:
-        return members.call_special_method(frame, value, "__getitem__", [key], {}, node)
+    if isinstance(value, KnownObject):
+        return index_known_object(frame, value, key)
+    if isinstance(value, Instance):
+        return members.call_special_method(frame, value, "__getitem__", [key], node.at)
     return UNKNOWN
+
+
+def index_known_object(frame: Frame, value: KnownObject, key: Value) -> Value:
+    if value.role == "batch" and isinstance(key, Host) and key.constant in TEXT_KEYS:
+        return sequence("list", None, STR)
+    if value.role in TENSOR_ROLES or value.role == "parameter-groups":
+        return value.element or UNKNOWN
+    return optimizer_state.state_of_parameter(frame) if value.role == optimizer_state.ROLE else UNKNOWN
 
 
 def indexable(frame: Frame, parts: list[Value], index: ir.Expr) -> list[Value]:
@@ -118,17 +122,17 @@ def spelled_as_mask(node: ir.Expr) -> bool:
         return node.operator in ("and", "or") and (spelled_as_mask(node.left) or spelled_as_mask(node.right))
     if type(node) is ir.Call:
         function = node.function
-        joins = type(function) in (ir.Name, ir.Attribute) and function.name in JOINING  # type: ignore[union-attr]
+        joins = isinstance(function, (ir.Name, ir.Attribute)) and function.name in JOINING
         return joins and bool(node.arguments) and spelled_as_mask(node.arguments[0])
     if type(node) is ir.Display:
         return bool(node.elements) and all(map(spelled_as_mask, node.elements))
     if type(node) is ir.Subscript:
         return spelled_as_mask(node.value)
-    name = node.name if type(node) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
+    name = last_name(node)
     return name.endswith(("mask", "masks")) and "attention" not in name
 
 
-def index_record(frame: Frame, value: Struct, key: Host, node: ir.Subscript) -> Value:
+def index_struct(frame: Frame, value: Struct, key: Host, node: ir.Subscript) -> Value:
     if key.type == "str":
         return value.get(key.constant) or UNKNOWN
     fields = [field for _, field in value.fields if field is not NONE]

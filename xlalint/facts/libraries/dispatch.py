@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
 from xlalint.facts.detectors.costly_calls import check_call
 from xlalint.facts.detectors.graph_breaks import check_break, check_external, note_compiled
@@ -35,6 +37,7 @@ from xlalint.facts.domain.values import (
     Sequence,
     Struct,
     Super,
+    Tensor,
     Value,
     host,
     known_object,
@@ -48,6 +51,7 @@ from xlalint.facts.libraries.frameworks.diffusers import call_pipeline, made_by_
 from xlalint.facts.libraries.frameworks.ignite_factories import make_engine
 from xlalint.facts.libraries.frameworks.ignite_metrics import make_attachable
 from xlalint.facts.libraries.frameworks.metrics import call_metric
+from xlalint.facts.libraries.installed.followed_calls import INSTALLED, follow_made
 from xlalint.facts.libraries.installed.pretrained import made_model
 from xlalint.facts.libraries.module_methods import call_made_module
 from xlalint.facts.libraries.packages import HEADS
@@ -55,6 +59,7 @@ from xlalint.facts.libraries.program_objects import add_state, call_class_method
 from xlalint.facts.libraries.python import containers
 from xlalint.facts.libraries.roles import call_role_method
 from xlalint.facts.libraries.torch import factories, modules
+from xlalint.facts.libraries.torch.tensor_methods import call_tensor_method
 from xlalint.facts.libraries.unknown_objects import call_unknown_method
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
@@ -79,7 +84,6 @@ def call_library(frame: Frame, call: Call) -> Value | None:
     """None where the name is one of torch's ops, or not known here."""
     note_external(frame, call)
     head, _, rest = call.name.partition(".")
-    last = call.name.rpartition(".")[2]
     if head == "torch" or head == "torch_xla":
         return call_torch_library(frame, rest, call)
     handler = HEADS.get(head)
@@ -303,20 +307,35 @@ def known_function(frame: Frame, callee: Function, call: Call) -> Value | None:
 
 
 def call_method(frame: Frame, receiver: Value, call: Call) -> Value:
-    kind = type(receiver)
-    if kind is KnownObject:
-        found = call_role_method(frame, receiver, call)  # type: ignore[arg-type]
-        return UNKNOWN if found is None else found
-    if kind is Super:
-        return call_super(frame, receiver, call)  # type: ignore[arg-type]
-    if kind in (Sequence, Mapping):
-        return containers.call_container(frame, receiver, call)
-    if kind is Host and receiver is not ANY_HOST:
-        return containers.call_host_method(frame, receiver, call)  # type: ignore[arg-type]
-    if kind is Module:
-        return call_made_module(frame, receiver, call)  # type: ignore[arg-type]
-    if kind in (Instance, Struct):
-        return call_object_method(frame, receiver, call)
-    if kind is Class:
-        return call_class_method(frame, receiver, call)  # type: ignore[arg-type]
-    return call_unknown_method(frame, receiver, call)
+    handler = RECEIVERS.get(type(receiver))
+    return call_unknown_method(frame, receiver, call) if handler is None else handler(frame, receiver, call)
+
+
+def call_known_object_method(frame: Frame, receiver: KnownObject, call: Call) -> Value:
+    if receiver.role in TENSOR_ROLES:
+        return training.call_batch_method(frame, receiver, call)
+    if receiver.role == INSTALLED:
+        by_name = call_unknown_method(frame, receiver, call)
+        return follow_made(frame, receiver.detail, call) or by_name
+    return call_role_method(frame, receiver, call) or UNKNOWN
+
+
+def call_host_value_method(frame: Frame, receiver: Host, call: Call) -> Value:
+    if receiver is ANY_HOST:
+        return call_unknown_method(frame, receiver, call)
+    return containers.call_host_method(frame, receiver, call)
+
+
+RECEIVERS: dict[type[Value], Callable[[Frame, Any, Call], Value]] = {
+    Tensor: call_tensor_method,
+    KnownObject: call_known_object_method,
+    Super: call_super,
+    Sequence: containers.call_sequence,
+    Mapping: containers.call_mapping,
+    Host: call_host_value_method,
+    Module: call_made_module,
+    Instance: call_object_method,
+    Struct: call_object_method,
+    Class: call_class_method,
+}
+"""Who answers for the methods of a value of each type; of what is missing, only the method's name tells."""

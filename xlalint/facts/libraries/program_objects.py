@@ -117,7 +117,7 @@ def call_class_method(frame: Frame, receiver: Class, call: Call) -> Value:
 def call_super(frame: Frame, receiver: Super, call: Call) -> Value:
     holder = receiver.receiver
     program = frame.engine.program
-    cls = holder.ir if type(holder) in (Instance, Struct, Class) else receiver.ir  # type: ignore[attr-defined]
+    cls = holder.ir if isinstance(holder, (Instance, Struct, Class)) else receiver.ir
     method = program.after(cls, receiver.ir, call.name)
     if method is None and call.name == "__call__" and members.is_module_class(frame, cls):
         method = program.method(cls, "forward")

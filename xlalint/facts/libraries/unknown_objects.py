@@ -31,13 +31,13 @@ from xlalint.facts.state.call import Arguments, Call
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
-from xlalint.program.traversal import receiver_node
+from xlalint.program.traversal import last_name, receiver_node
 
 
 def call_unknown_method(frame: Frame, receiver: Value, call: Call) -> Value:
     """A method of something unknown; a few names tell what it is all the same."""
     holder = receiver_node(call.node)
-    text = holder.name if type(holder) in (ir.Name, ir.Attribute) else ""  # type: ignore[union-attr]
+    text = last_name(holder)
     if call.name in LEVELS and text in frameworks().names("logger-name"):
         logged(frame, call)
         return NONE

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import abc
+from collections.abc import Callable
+from typing import Any
 
 from xlalint.facts.domain.declared import promised_attribute
 from xlalint.facts.domain.known_names import (
@@ -43,9 +44,9 @@ from xlalint.facts.domain.values import (
     Namespace,
     Sequence,
     Struct,
-    Super,
     Tensor,
     Union,
+    Unknown,
     Value,
     bound_method,
     class_object,
@@ -59,42 +60,40 @@ from xlalint.facts.domain.values import (
 )
 from xlalint.facts.guards.device_branches import STAND_IN
 from xlalint.facts.guards.torch_version import VERSION, version_attribute, version_named
+from xlalint.facts.state.call import Arguments
 from xlalint.facts.state.environment import Environment
-from xlalint.facts.state.frame import Frame, span_of
+from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
 from xlalint.program.traversal import decorator_names
 
 
-def attribute(frame: Frame, value: Value, name: str, node: ir.Expr) -> Value:
-    kind = type(value)
-    if kind is Tensor:
-        return tensor_attribute(value, name)  # type: ignore[arg-type]
-    if kind is Namespace:
-        return namespace_attribute(frame, value, name)  # type: ignore[arg-type]
-    if kind is Instance:
-        return instance_attribute(frame, value, name)
-    if kind is Struct:
-        found = value.get(name)  # type: ignore[attr-defined]
-        return found if found is not None else instance_attribute(frame, value, name)
-    if kind is Host:
-        return host_attribute(value, name)  # type: ignore[arg-type]
-    if kind is Module:
-        return module_attribute(value, name)  # type: ignore[arg-type]
-    if kind is Union:
-        parts = [part for part in value.alternatives if part is not NONE]  # type: ignore[attr-defined]
-        return join_all([attribute(frame, part, name, node) for part in parts])
-    if kind is Class:
-        return class_attribute(frame, value, name)  # type: ignore[arg-type]
-    if kind is KnownObject:
-        return frame.engine.role_attribute(value, name)  # type: ignore[arg-type]
-    if kind is Super:
-        return bound_method(value, name)
-    if kind is Sequence and name in PAIR and value.elements is not None and len(value.elements) == len(PAIR):  # type: ignore[attr-defined]
-        return value.elements[PAIR[name]]  # type: ignore[attr-defined,no-any-return]
-    if value is UNKNOWN and name in UNKNOWN_ATTRIBUTES:
-        return UNKNOWN_ATTRIBUTES[name]
+def attribute(frame: Frame, value: Value, name: str) -> Value:
+    handler = ATTRIBUTES.get(type(value))
+    return bound_method(value, name) if handler is None else handler(frame, value, name)
+
+
+def attribute_of_struct(frame: Frame, value: Struct, name: str) -> Value:
+    found = value.get(name)
+    return found if found is not None else instance_attribute(frame, value, name)
+
+
+def attribute_of_union(frame: Frame, value: Union, name: str) -> Value:
+    return join_all([attribute(frame, part, name) for part in value.alternatives if part is not NONE])
+
+
+def attribute_of_role(frame: Frame, value: KnownObject, name: str) -> Value:
+    return frame.engine.role_attribute(value, name)
+
+
+def attribute_of_sequence(frame: Frame, value: Sequence, name: str) -> Value:
+    if name in PAIR and value.elements is not None and len(value.elements) == len(PAIR):
+        return value.elements[PAIR[name]]
     return bound_method(value, name)
+
+
+def attribute_of_unknown(frame: Frame, value: Unknown, name: str) -> Value:
+    return UNKNOWN_ATTRIBUTES[name] if name in UNKNOWN_ATTRIBUTES else bound_method(value, name)
 
 
 PAIR = {"values": 0, "indices": 1}
@@ -119,6 +118,10 @@ UNKNOWN_ATTRIBUTES: dict[str, Value] = {
 
 GUARDED = {name[1:]: value for name, value in guards().attributes.items() if name.startswith(".")}
 """Attributes of tensors and devices whose value on XLA is known."""
+
+
+def attribute_of_tensor(frame: Frame, value: Tensor, name: str) -> Value:
+    return tensor_attribute(value, name)
 
 
 def tensor_attribute(value: Tensor, name: str) -> Value:
@@ -179,7 +182,7 @@ DTYPES = {
 }
 
 
-def host_attribute(value: Host, name: str) -> Value:
+def host_attribute(frame: Frame, value: Host, name: str) -> Value:
     if value is ANY_HOST:
         return ANY_HOST
     if value.type == VERSION and value.known:
@@ -194,7 +197,7 @@ def host_attribute(value: Host, name: str) -> Value:
     return bound_method(value, name)
 
 
-def module_attribute(value: Module, name: str) -> Value:
+def module_attribute(frame: Frame, value: Module, name: str) -> Value:
     if name in ("weight", "bias"):
         return tensor(dtype="float", dims=of_rank(1) if name == "bias" else None)
     if name in ("running_mean", "running_var"):
@@ -233,8 +236,8 @@ def is_module_class(frame: Frame, cls: ir.ClassIR) -> bool:
     return frame.engine.is_module_class(cls)
 
 
-def instance_attribute(frame: Frame, value: Value, name: str) -> Value:
-    definition: ir.ClassIR = value.ir  # type: ignore[attr-defined]
+def instance_attribute(frame: Frame, value: Instance | Struct, name: str) -> Value:
+    definition = value.ir
     engine = frame.engine
     if name in MODULE_ATTRIBUTES and is_module_class(frame, definition):
         return MODULE_ATTRIBUTES[name]
@@ -253,14 +256,14 @@ def instance_attribute(frame: Frame, value: Value, name: str) -> Value:
     return bound_method(value, name)
 
 
-def method_of(frame: Frame, value: Value, method: ir.FunctionIR) -> Value:
+def method_of(frame: Frame, value: Instance | Struct, method: ir.FunctionIR) -> Value:
     decorators = decorator_names(method)
     if decorators & PROPERTY_DECORATORS:
         return frame.engine.invoke(frame, function_value(method, value), [], {}, 0)
     if "staticmethod" in decorators:
         return function_value(method)
     if "classmethod" in decorators:
-        return function_value(method, class_object(value.ir) if type(value) is not Class else value)  # type: ignore[attr-defined]
+        return function_value(method, class_object(value.ir))
     return function_value(method, value)
 
 
@@ -275,19 +278,12 @@ def class_attribute(frame: Frame, value: Class, name: str) -> Value:
     return found if found is not None else bound_method(value, name)
 
 
-def call_special_method(
-    frame: Frame,
-    value: Value,
-    name: str,
-    arguments: abc.Sequence[Value],
-    keywords: dict[str, Value],
-    node: ir.Expr,
-) -> Value:
+def call_special_method(frame: Frame, value: Instance | Struct, name: str, arguments: Arguments, at: int) -> Value:
     """Call a special method of a program's object; unknown where it has none."""
-    method = frame.engine.program.method(value.ir, name)  # type: ignore[attr-defined]
+    method = frame.engine.program.method(value.ir, name)
     if method is None:
         return UNKNOWN
-    return frame.engine.invoke(frame, function_value(method, value), list(arguments), keywords, span_of(node))
+    return frame.engine.invoke(frame, function_value(method, value), arguments, {}, at)
 
 
 def close_over(frame: Frame, definition: ir.FunctionIR) -> Value:
@@ -316,31 +312,38 @@ def as_of_now(frame: Frame, callee: Function) -> Function:
 
 def element_of(frame: Frame, value: Value) -> Value:
     """What iterating over the value gives."""
-    kind = type(value)
-    if isinstance(value, Tensor):
-        return value.but(dims=value.dims[1:] if value.dims else None, optional=False)
-    if isinstance(value, Sequence):
-        return value.element
-    if kind is Module:
-        elements = value.elements  # type: ignore[attr-defined]
-        if type(elements) is Sequence:
-            return elements.element
-        return STR if type(elements) is Mapping else elements or UNKNOWN
-    if kind is Mapping:
-        return STR
-    if kind is Host:
-        return element_of_host(value)  # type: ignore[arg-type]
-    if kind is KnownObject:
-        return value.element or UNKNOWN  # type: ignore[attr-defined]
-    if kind is Union:
-        parts = [part for part in value.alternatives if part is not NONE]  # type: ignore[attr-defined]
-        return join_all([element_of(frame, part) for part in parts])
-    if kind in (Instance, Struct):
-        return element_of_object(frame, value)
-    return UNKNOWN
+    handler = ELEMENTS.get(type(value))
+    return UNKNOWN if handler is None else handler(frame, value)
 
 
-def element_of_host(value: Host) -> Value:
+def element_of_tensor(frame: Frame, value: Tensor) -> Value:
+    return value.but(dims=value.dims[1:] if value.dims else None, optional=False)
+
+
+def element_of_sequence(frame: Frame, value: Sequence) -> Value:
+    return value.element
+
+
+def element_of_mapping(frame: Frame, value: Mapping) -> Value:
+    return STR
+
+
+def element_of_module(frame: Frame, value: Module) -> Value:
+    elements = value.elements
+    if type(elements) is Sequence:
+        return elements.element
+    return STR if type(elements) is Mapping else elements or UNKNOWN
+
+
+def element_of_known_object(frame: Frame, value: KnownObject) -> Value:
+    return value.element or UNKNOWN
+
+
+def element_of_union(frame: Frame, value: Union) -> Value:
+    return join_all([element_of(frame, part) for part in value.alternatives if part is not NONE])
+
+
+def element_of_host(frame: Frame, value: Host) -> Value:
     if value.type in ("size", "range"):
         return INT if value.varies is None or value.type == "size" else host("int", varies=value.varies)
     if value.type == "numpy":
@@ -348,9 +351,37 @@ def element_of_host(value: Host) -> Value:
     return ANY_HOST if value is ANY_HOST else STR if value.type == "str" else UNKNOWN
 
 
-def element_of_object(frame: Frame, value: Value) -> Value:
-    method = frame.engine.program.method(value.ir, "__iter__")  # type: ignore[attr-defined]
+def element_of_object(frame: Frame, value: Instance | Struct) -> Value:
+    method = frame.engine.program.method(value.ir, "__iter__")
     if method is None:
         return UNKNOWN
     result = frame.engine.invoke(frame, function_value(method, value), [], {}, 0)
     return UNKNOWN if result is value else element_of(frame, result)
+
+
+ATTRIBUTES: dict[type[Value], Callable[[Frame, Any, str], Value]] = {
+    Tensor: attribute_of_tensor,
+    Namespace: namespace_attribute,
+    Instance: instance_attribute,
+    Struct: attribute_of_struct,
+    Host: host_attribute,
+    Module: module_attribute,
+    Union: attribute_of_union,
+    Class: class_attribute,
+    KnownObject: attribute_of_role,
+    Sequence: attribute_of_sequence,
+    Unknown: attribute_of_unknown,
+}
+"""Who answers for the attributes of a value of each type; what is missing has methods only."""
+
+ELEMENTS: dict[type[Value], Callable[[Frame, Any], Value]] = {
+    Tensor: element_of_tensor,
+    Sequence: element_of_sequence,
+    Module: element_of_module,
+    Mapping: element_of_mapping,
+    Host: element_of_host,
+    KnownObject: element_of_known_object,
+    Union: element_of_union,
+    Instance: element_of_object,
+    Struct: element_of_object,
+}

@@ -267,7 +267,7 @@ def getattr_(frame: Frame, call: Call) -> Value:
         and type(call.node.arguments[1]) is ir.Constant
         and isinstance(call.node.arguments[1].value, str)
     ):
-        found = members.attribute(frame, value, call.node.arguments[1].value, call.node)
+        found = members.attribute(frame, value, call.node.arguments[1].value)
         if type(found) is not Bound:
             return found
         if len(call.arguments) > 2 and type(call.arguments[2]) is not Host:
@@ -372,7 +372,7 @@ def super_(frame: Frame, call: Call) -> Value:
 
 def type_of(frame: Frame, call: Call) -> Value:
     value = first(call.arguments)
-    return class_object(value.ir) if type(value) in (Instance, Struct) and len(call.arguments) == 1 else OBJECT  # type: ignore[attr-defined]
+    return class_object(value.ir) if isinstance(value, (Instance, Struct)) and len(call.arguments) == 1 else OBJECT
 
 
 def breakpoint_(frame: Frame, call: Call) -> Value:

@@ -32,13 +32,6 @@ from xlalint.facts.state.store import keep
 from xlalint.program.traversal import receiver_node
 
 
-def call_container(frame: Frame, receiver: Value, call: Call) -> Value:
-    if type(receiver) is Sequence:
-        return call_sequence(frame, receiver, call)
-    assert type(receiver) is Mapping
-    return call_mapping(frame, receiver, call)
-
-
 def call_sequence(frame: Frame, receiver: Sequence, call: Call) -> Value:
     if call.name in ("append", "extend", "insert", "add", "appendleft"):
         added = call.arguments[-1] if call.arguments else UNKNOWN
