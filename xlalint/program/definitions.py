@@ -225,9 +225,8 @@ class Scopes:
     def use_call(self, function: ir.Expr) -> None:
         if self.muted:
             return
-        kind = type(function)
-        if kind is ir.Name or kind is ir.Attribute:
-            self.current.called.add(function.name)  # type: ignore[union-attr]
+        if isinstance(function, (ir.Name, ir.Attribute)):
+            self.current.called.add(function.name)
         self.use(function, "()")
 
     def bind_parameters(self, parameters: tuple[ir.Parameter, ...]) -> None:
@@ -241,18 +240,17 @@ class Scopes:
                 self.reassigned.add(name)
 
     def bind(self, target: ir.Expr, value: ir.Expr | None, annotation: ir.Expr | None = None) -> None:
-        kind = type(target)
-        if kind is ir.Name:
-            self.bind_variable(target.name, value, annotation)  # type: ignore[union-attr]
-        elif kind is ir.Display:
-            for element in target.elements:  # type: ignore[union-attr]
+        if isinstance(target, ir.Name):
+            self.bind_variable(target.name, value, annotation)
+        elif isinstance(target, ir.Display):
+            for element in target.elements:
                 self.bind(element, None)
-        elif kind is ir.Starred:
-            self.bind(target.value, None)  # type: ignore[union-attr,arg-type]
-        elif kind is ir.Attribute:
-            base = target.value  # type: ignore[union-attr]
-            if type(base) is ir.Name and base.name == "self":
-                self.current.assigned_self[target.name] = None  # type: ignore[union-attr]
+        elif isinstance(target, ir.Starred):
+            self.bind(target.value, None)
+        elif isinstance(target, ir.Attribute):
+            base = target.value
+            if isinstance(base, ir.Name) and base.name == "self":
+                self.current.assigned_self[target.name] = None
 
     def bind_variable(self, name: str, value: ir.Expr | None, annotation: ir.Expr | None) -> None:
         scope = self.stack[-1]
@@ -319,13 +317,10 @@ def spelled_last(node: ast.expr) -> str:
 
 def stored_path(value: ir.Expr) -> str | None:
     """``name`` or ``self.name``; None for anything deeper."""
-    kind = type(value)
-    if kind is ir.Name:
-        return value.name  # type: ignore[union-attr]
-    if kind is ir.Attribute:
-        base = value.value  # type: ignore[union-attr]
-        if type(base) is ir.Name and base.name == "self":
-            return f"self.{value.name}"  # type: ignore[union-attr]
+    if isinstance(value, ir.Name):
+        return value.name
+    if isinstance(value, ir.Attribute) and isinstance(value.value, ir.Name) and value.value.name == "self":
+        return f"self.{value.name}"
     return None
 
 

@@ -45,8 +45,8 @@ def calls_in(block: ir.Block) -> Iterator[ir.Call]:
 
 
 def blocks_of(statement: ir.Stmt) -> tuple[ir.Block, ...]:
-    if type(statement) in (ir.If, ir.For, ir.While):
-        return (statement.body, statement.orelse)  # type: ignore[union-attr]
+    if isinstance(statement, (ir.If, ir.For, ir.While)):
+        return (statement.body, statement.orelse)
     if type(statement) is ir.With:
         return (statement.body,)
     if type(statement) is ir.Try:
@@ -74,7 +74,7 @@ def asks_for_any(test: ir.Expr) -> bool | None:
     least, function = test.rights[0], test.left.function
     if type(least) is not ir.Constant or least.value != 0 or type(function) not in (ir.Name, ir.Attribute):
         return None
-    counts = function.name in ("numel", "len")  # type: ignore[union-attr]
+    counts = function.name in ("numel", "len")
     return {"gt": True, "ne": True, "eq": False}.get(test.operators[0]) if counts else None
 
 
@@ -97,7 +97,7 @@ def none_tested(node: ir.Expr) -> tuple[str, bool] | None:
 
 def type_names(node: ir.Expr) -> list[str]:
     parts = node.elements if type(node) is ir.Display else (node,)
-    return [part.name if type(part) in (ir.Name, ir.Attribute) else "?" for part in parts]  # type: ignore[union-attr]
+    return [last_name(part) or "?" for part in parts]
 
 
 NO_NAMES: frozenset[str] = frozenset()
@@ -110,8 +110,8 @@ def decorator_names(function: ir.FunctionIR) -> frozenset[str]:
     for decorator in function.decorators:
         if type(decorator) is ir.Call:
             decorator = decorator.function
-        if type(decorator) in (ir.Name, ir.Attribute):
-            names.append(decorator.name)  # type: ignore[union-attr]
+        if isinstance(decorator, (ir.Name, ir.Attribute)):
+            names.append(decorator.name)
     return frozenset(names)
 
 

@@ -37,8 +37,8 @@ def note_compiled(frame: Frame, call: Call) -> None:
 def function_of(frame: Frame, value: Value) -> ir.FunctionIR | None:
     if type(value) is Function:
         return value.ir
-    if type(value) in (Instance, Struct):
-        return frame.engine.program.method(value.ir, "forward")  # type: ignore[attr-defined]
+    if isinstance(value, (Instance, Struct)):
+        return frame.engine.program.method(value.ir, "forward")
     return None
 
 

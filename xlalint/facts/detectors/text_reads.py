@@ -48,9 +48,9 @@ def read_by_text(
     known = shown_tensor(value)
     if known is not None:
         frame.emit(effect, at, known, subject, operand, form=form)
-    elif type(value) in (Struct, Instance):
+    elif isinstance(value, (Struct, Instance)):
         for name in ("__str__", "__repr__", "__format__"):
-            method = frame.engine.program.method(value.ir, name)  # type: ignore[attr-defined]
+            method = frame.engine.program.method(value.ir, name)
             if method is not None:
                 frame.engine.call(frame, function_value(method, value), [], {}, at)
                 return

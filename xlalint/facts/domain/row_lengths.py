@@ -120,7 +120,7 @@ def width_among(values: Iterable[Value]) -> LoopKey | None:
     """The mark of a size, or of a part of one, that is the length of a batch's longest row."""
     found = None
     for value in values:
-        if type(value) is Host and is_mark(value.varies) and value.varies[1] in WIDTHS:  # type: ignore[index]
+        if type(value) is Host and value.varies is not None and is_mark(value.varies) and value.varies[1] in WIDTHS:
             found = join_varies(found, value.varies)
         elif type(value) is Sequence:
             found = join_varies(found, width_among(value.elements or (value.element,)))

@@ -139,7 +139,7 @@ def forget_told(frame: Frame, yes: Environment | None, no: Environment | None) -
 def narrow_equality(frame: Frame, left: ir.Expr, right: ir.Expr, equal: bool) -> None:
     """``x.dtype == torch.bool``, ``x.dim() == 3``, ``x.ndim == 3``."""
     method = type(left) is ir.Call and type(left.function) is ir.Attribute
-    attribute = left.function if method else left  # type: ignore[union-attr]
+    attribute = left.function if type(left) is ir.Call and method else left
     if type(attribute) is not ir.Attribute or type(attribute.value) is not ir.Name:
         return
     name = attribute.value.name

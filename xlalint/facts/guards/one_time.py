@@ -58,8 +58,9 @@ def flag(test: ir.Expr, outcome: bool) -> tuple[str, bool] | None:
         return question(test, not outcome)
     if type(test) is ir.Call and type(test.function) is ir.Name and test.function.name == "hasattr":
         holder, name = (*test.arguments, None, None)[:2]
-        is_own = type(holder) is ir.Name and holder.name == "self" and type(name) is ir.Constant
-        return (f"self.{name.value}", True) if is_own and not outcome else None  # type: ignore[union-attr]
+        if outcome or type(holder) is not ir.Name or holder.name != "self" or type(name) is not ir.Constant:
+            return None
+        return f"self.{name.value}", True
     if type(test) is not ir.Compare or len(test.operators) != 1:
         return None
     if type(test.rights[0]) is not ir.Constant:
@@ -88,8 +89,8 @@ def root_of(node: ir.Expr) -> ir.Expr:
     while path_of(node) is None:
         if type(node) is ir.Call:
             node = node.function
-        elif type(node) in (ir.Attribute, ir.Subscript):
-            node = node.value  # type: ignore[union-attr,assignment]
+        elif isinstance(node, (ir.Attribute, ir.Subscript)):
+            node = node.value
         else:
             break
     return node

@@ -10,7 +10,7 @@ from xlalint.facts.domain.values import TRUE, Host
 from xlalint.facts.guards.one_time import settled_pace
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
-from xlalint.program.traversal import path_of, plain_callee
+from xlalint.program.traversal import last_name, path_of, plain_callee
 
 
 class Pace(msgspec.Struct, frozen=True):
@@ -207,7 +207,7 @@ def is_periodic(test: ir.Expr, outcome: bool, frame: Frame | None) -> bool:
 
 def returned_by(frame: Frame, call: ir.Call) -> ir.Expr | None:
     """What a called function of the program returns, where that is all it does."""
-    meant = frame.engine.program.resolve(frame.path, call.function.name)  # type: ignore[union-attr]
+    meant = frame.engine.program.resolve(frame.path, last_name(call.function))
     if not isinstance(meant, ir.FunctionIR) or len(meant.body) != 1:
         return None
     only = meant.body[0]
@@ -225,8 +225,8 @@ def is_last(node: ir.Expr) -> bool:
     """``i == len(loader) - 1``, ``last_batch`` and the like, alone or in the last epoch: once a pass."""
     if type(node) is ir.Boolean and node.operator == "and":
         return any(is_last(part) for part in node.values if type(part) is not ir.Compare or compares_equal(part))
-    if type(node) in (ir.Name, ir.Attribute):
-        return any(word in node.name.lower() for word in ("last", "final"))  # type: ignore[union-attr]
+    if isinstance(node, (ir.Name, ir.Attribute)):
+        return any(word in node.name.lower() for word in ("last", "final"))
     return type(node) is ir.Compare and node.operators in (("eq",), ("ge",), ("lt",), ("le",))
 
 
@@ -284,9 +284,9 @@ def is_interval_flag(test: ir.Expr) -> bool:
     is_asked = type(test) is ir.Call
     if type(test) is ir.Call:
         test = test.function
-    if type(test) not in (ir.Name, ir.Attribute):
+    if not isinstance(test, (ir.Name, ir.Attribute)):
         return False
-    name: str = test.name.lower()  # type: ignore[union-attr]
+    name = test.name.lower()
     if is_asked and any(word in name for word in ("freq", "interval", "periodic")):
         return True
     return name.startswith(

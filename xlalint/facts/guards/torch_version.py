@@ -79,8 +79,9 @@ def asked(torch: str, name: str, first: str, arguments: list[Value], texts: list
 
 
 def text_of(value: Value) -> str | None:
-    known = type(value) is Host and value.known and value.type in (VERSION, "str")
-    return str(value.constant) if known else None  # type: ignore[attr-defined]
+    if type(value) is not Host or not value.known or value.type not in (VERSION, "str"):
+        return None
+    return str(value.constant)
 
 
 def version_attribute(value: Host, name: str) -> Value | None:

@@ -368,6 +368,7 @@ def compared_sequences(frame: Frame, node: ir.Compare, operator: str, a: Sequenc
 def constants_of(value: Sequence) -> tuple[int, ...] | None:
     """The elements, where all of them are known numbers."""
     elements = value.elements
-    if elements is None or not all(type(part) is Host and part.known and part.type == "int" for part in elements):
+    if elements is None:
         return None
-    return tuple(part.constant for part in elements)  # type: ignore[attr-defined]
+    known = tuple(part.constant for part in elements if type(part) is Host and part.known and part.type == "int")
+    return known if len(known) == len(elements) else None

@@ -14,9 +14,11 @@ from xlalint.facts.domain.values import (
     OBJECT,
     STR,
     UNKNOWN,
+    Instance,
     Mapping,
     Module,
     Sequence,
+    Struct,
     Value,
     known_object,
     mapping,
@@ -35,7 +37,7 @@ from xlalint.facts.state.store import keep
 from xlalint.program.traversal import receiver_node
 
 
-def call_module_method(frame: Frame, receiver: Value, call: Call) -> Value | None:
+def call_module_method(frame: Frame, receiver: Module | Instance | Struct, call: Call) -> Value | None:
     """Methods that every torch module has; None for others."""
     if call.name in ("train", "eval"):
         if not call.keywords.keys() <= {"mode"} or len(call.arguments) > 1:
@@ -52,7 +54,7 @@ def call_module_method(frame: Frame, receiver: Value, call: Call) -> Value | Non
         note_cuda(frame, call.node)
         return receiver
     if call.name in ("to", "cpu", "float", "half", "double", "bfloat16", "requires_grad_", "apply", "type"):
-        if type(receiver) is Module or members.is_module_class(frame, receiver.ir):  # type: ignore[attr-defined]
+        if isinstance(receiver, Module) or members.is_module_class(frame, receiver.ir):
             check_way_to_host(frame, call)
         if type(receiver) is Module:
             check_module(frame, receiver, call.name, call.node)

@@ -46,7 +46,7 @@ REGISTERING = ("register_buffer", "register_parameter", "add_module", "register_
 REGISTERED = ("name", "tensor", "param", "module")
 
 
-def call_object_method(frame: Frame, receiver: Value, call: Call) -> Value:
+def call_object_method(frame: Frame, receiver: Instance | Struct, call: Call) -> Value:
     """A method that the program's class inherits from outside."""
     if call.name in REGISTERING:
         given = [*call.arguments, *(value for key, value in call.keywords.items() if key in REGISTERED)]
@@ -62,9 +62,9 @@ def call_object_method(frame: Frame, receiver: Value, call: Call) -> Value:
         return add_state(frame, call.arguments, call.keywords)
     if call.name == "_gradient_checkpointing_func" and call.arguments:
         return frame.call(call.arguments[0], call.given(call.arguments[1:], {}))
-    if call.name == "generate" and generates(frame, receiver.ir):  # type: ignore[attr-defined]
+    if call.name == "generate" and generates(frame, receiver.ir):
         frame.emit(Effect.GENERATE, call.node.at, NONE, "generate", receiver_node(call.node))
-    names = frame.engine.class_names(receiver.ir)  # type: ignore[attr-defined]
+    names = frame.engine.class_names(receiver.ir)
     if call.name in LOGGING and call_inherited_logging(frame, names, call):
         return NONE
     found = call_module_method(frame, receiver, call)
@@ -122,7 +122,7 @@ def call_super(frame: Frame, receiver: Super, call: Call) -> Value:
     if method is None and call.name == "__call__" and members.is_module_class(frame, cls):
         method = program.method(cls, "forward")
     if method is None:
-        if call.name == "__init__" or type(holder) is Class:
+        if call.name == "__init__" or not isinstance(holder, (Instance, Struct)):
             return UNKNOWN
         return call_object_method(frame, holder, call)
     answer = frame.engine.call(frame, function_value(method, holder), call.arguments, call.keywords, call.node.at)

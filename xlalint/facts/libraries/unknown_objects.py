@@ -102,8 +102,8 @@ def host_spelling(node: ir.Expr | None) -> bool:
     while node is not None:
         if type(node) is ir.Call:
             node = node.function
-        elif type(node) in (ir.Attribute, ir.Subscript):
-            node = node.value  # type: ignore[union-attr]
+        elif isinstance(node, (ir.Attribute, ir.Subscript)):
+            node = node.value
         else:
             break
     return type(node) is ir.Name and node.name in HOST_ROOTS

@@ -32,14 +32,15 @@ def run_engine(frame: Frame, engine: KnownObject, call: Call) -> Value:
         return UNKNOWN
     step, _ = engine.element.elements
     loader = call.arguments[0] if call.arguments else call.keywords.get("data", UNKNOWN)
-    known = type(loader) is KnownObject and loader.role == "loader"
+    known = loader if type(loader) is KnownObject and loader.role == "loader" else None
     with frame.inside("loop", call.node.at, "loader", call.node.at):
-        detail = loader.detail if known else None  # type: ignore[attr-defined]
-        if detail is not None:
-            frame.sign(f"{detail}-loader", call.node.at)
+        if known is not None and known.detail is not None:
+            frame.sign(f"{known.detail}-loader", call.node.at)
         if engine.detail == BOUNDED:
             frame.sign("framework", call.node.at)
-        batch = members.element_of(frame, loader) if known else known_object("batch", tensor(None, certainty=1))
+        batch = (
+            members.element_of(frame, known) if known is not None else known_object("batch", tensor(None, certainty=1))
+        )
         run_step(frame, step, batch, call.node)
     return known_object("engine", engine.element, STATE)
 
@@ -51,8 +52,9 @@ def run_step(frame: Frame, step: Value, batch: Value, node: ir.Call) -> Value:
 
 def output_of(engine: Value) -> Value:
     """What an engine's process function gives for a batch."""
-    known = type(engine) is KnownObject and engine.role == "engine" and type(engine.element) is Sequence
-    return engine.element.elements[1] if known and engine.element.elements else UNKNOWN  # type: ignore[attr-defined]
+    if type(engine) is not KnownObject or engine.role != "engine" or type(engine.element) is not Sequence:
+        return UNKNOWN
+    return engine.element.elements[1] if engine.element.elements else UNKNOWN
 
 
 def engine_attribute(engine: KnownObject, name: str) -> Value:

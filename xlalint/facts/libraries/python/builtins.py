@@ -301,8 +301,9 @@ def dict_(frame: Frame, call: Call) -> Value:
 
 def pairs_value(pair: Value) -> Value:
     """The value of a pair: ``dict(zip(names, values))``."""
-    known = type(pair) is Sequence and pair.elements is not None and len(pair.elements) == 2
-    return pair.elements[1] if known else UNKNOWN  # type: ignore[attr-defined]
+    if type(pair) is not Sequence or pair.elements is None or len(pair.elements) != 2:
+        return UNKNOWN
+    return pair.elements[1]
 
 
 def zipped(frame: Frame, call: Call) -> Value:
