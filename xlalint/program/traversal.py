@@ -71,11 +71,10 @@ def asks_for_any(test: ir.Expr) -> bool | None:
     is asked."""
     if type(test) is not ir.Compare or len(test.operators) != 1 or type(test.left) is not ir.Call:
         return None
-    least, function = test.rights[0], test.left.function
-    if type(least) is not ir.Constant or least.value != 0 or type(function) not in (ir.Name, ir.Attribute):
+    least = test.rights[0]
+    if type(least) is not ir.Constant or least.value != 0 or called_name(test.left) not in ("numel", "len"):
         return None
-    counts = function.name in ("numel", "len")
-    return {"gt": True, "ne": True, "eq": False}.get(test.operators[0]) if counts else None
+    return {"gt": True, "ne": True, "eq": False}.get(test.operators[0])
 
 
 def asks_for_type(node: ir.Expr) -> bool:
