@@ -125,7 +125,7 @@ def revealed(files: Mapping[str, str]) -> dict[tuple[str, int], str]:
 def revealed_values(files: Mapping[str, str]) -> dict[tuple[str, int], Value]:
     """What ``reveal(x)`` prints, as the value itself."""
     join_all = importlib.import_module("xlalint.facts.domain.lattice").join_all
-    part_of = importlib.import_module("xlalint.facts.driver.partition").Part
+    part_of = importlib.import_module("xlalint.facts.driver.partition").Partition
     seen: dict[tuple[str, int], list[Value]] = {}
     with tempfile.TemporaryDirectory() as folder:
         sources = {source.path: source for source in laid_out(files, folder)}

@@ -17,7 +17,7 @@ from xlalint.edits.places import Places
 from xlalint.facts.domain.values import Value
 from xlalint.facts.driver.partition import imported_source
 from xlalint.facts.events import Span
-from xlalint.facts.explain.value_recorder import Sights, sights
+from xlalint.facts.explain.value_recorder import ValueRecorder, recorded_values
 from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Diagnostic, Evidence, Report, Verdict
 from xlalint.findings.pages import Experiment, Page, parse_page
@@ -103,7 +103,7 @@ class _Cases:
         paths = list(dict.fromkeys(one.path for one in diagnostics))
         sources = [_source(path) for path in paths]
         self._places = {source.path: Places(source) for source in sources}
-        self._sights: Sights = sights(sources, Followers(configurations).assumptions)
+        self._sights: ValueRecorder = recorded_values(sources, Followers(configurations).assumptions)
         packages = frozenset(one.package for one in diagnostics if one.package)
         self._modules = Modules(self._sights.resolve, self._read, packages)
         self._rules = {loaded.rule.code: loaded for path in paths for loaded in rules_of(configurations.of_file(path))}

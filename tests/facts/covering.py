@@ -65,7 +65,12 @@ def covers_other(more: Value, less: Value) -> bool:
     if isinstance(more, Host) and isinstance(less, Host):
         wider = more.type in (less.type, "?") or (more.type, less.type) == ("float", "int")
         constant = not more.known or (less.known and more.constant == less.constant and more.type == less.type)
-        return wider and constant and more.paid >= less.paid and covers_varying(more.varies, less.varies)
+        return (
+            wider
+            and constant
+            and more.read_from_device >= less.read_from_device
+            and covers_varying(more.varies, less.varies)
+        )
     if isinstance(more, Sequence) and isinstance(less, Sequence):
         if more.elements is None:
             return less.elements == () or covers(more.element, less.element)

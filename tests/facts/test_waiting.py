@@ -6,12 +6,14 @@ from itertools import chain, islice
 
 import pytest
 
-from xlalint.facts.driver.work_queue import Waiting, taken_by
+from xlalint.facts.driver.work_queue import WorkQueue, taken_by
 
 
 @pytest.mark.parametrize("counts", [(0, 3), (1, 0), (4, 7), (2_500, 3)])
 def test_each_file_is_taken_once_its_own_share_first(counts: tuple[int, int]) -> None:
-    shares = [Waiting([f"{name}{number}" for number in range(count)]) for name, count in zip("ab", counts, strict=True)]
+    shares = [
+        WorkQueue([f"{name}{number}" for number in range(count)]) for name, count in zip("ab", counts, strict=True)
+    ]
     first, second = taken_by(0, shares), taken_by(1, shares)
     begun = list(islice(first, 2))
     rest = list(chain(second, first))
@@ -22,7 +24,7 @@ def test_each_file_is_taken_once_its_own_share_first(counts: tuple[int, int]) ->
 
 
 def test_who_has_finished_takes_what_the_other_has_not_come_to() -> None:
-    shares = [Waiting(["a"]), Waiting(["b", "c", "d"])]
+    shares = [WorkQueue(["a"]), WorkQueue(["b", "c", "d"])]
     second = taken_by(1, shares)
     assert next(second) == "b"
     assert list(taken_by(0, shares)) == ["a", "c", "d"]

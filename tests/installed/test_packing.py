@@ -13,7 +13,7 @@ from xlalint.facts.domain.values import (
     HOST_DEVICE,
     INT,
     NUMPY,
-    PAID,
+    READ_NUMBER,
     UNKNOWN,
     XLA,
     XLA_DEVICE,
@@ -41,7 +41,7 @@ TENSORS = st.builds(
 CONSTANTS = st.one_of(st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=5), st.none())
 HOSTS = st.one_of(
     CONSTANTS.map(constant),
-    st.sampled_from([INT, ANY_HOST, PAID, NUMPY, XLA_DEVICE, HOST_DEVICE, DTYPE, UNKNOWN]),
+    st.sampled_from([INT, ANY_HOST, READ_NUMBER, NUMPY, XLA_DEVICE, HOST_DEVICE, DTYPE, UNKNOWN]),
 )
 OBJECTS = st.sampled_from(
     [module_value("torch.nn.Linear"), module_value("a.B", None, None, "[]"), namespace("torch.float32")]

@@ -19,7 +19,7 @@ class Cost(msgspec.Struct, frozen=True, array_like=True):
     certainty: int
 
 
-class Summary(msgspec.Struct, frozen=True):
+class ExternalSummary(msgspec.Struct, frozen=True):
     """``signs`` are the kinds of evidence of a step that the call leaves, each once; ``failure`` says in one line why
     nothing was found out, where the analysis failed."""
 
@@ -46,9 +46,9 @@ class Follower(Protocol):
     def made(self, name: str, called: Called) -> str:
         """How an object of such a class was made, as a text to ask about it by."""
 
-    def of_call(self, name: str, importer: str, called: Called) -> Summary: ...
+    def of_call(self, name: str, importer: str, called: Called) -> ExternalSummary: ...
 
-    def of_method(self, made: str, method: str, importer: str, called: Called) -> Summary | None:
+    def of_method(self, made: str, method: str, importer: str, called: Called) -> ExternalSummary | None:
         """None where the class has no such method."""
 
     def close(self) -> None:

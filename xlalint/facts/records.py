@@ -87,7 +87,7 @@ class CallEdge(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return self.given == ANY_PARAMETER or position in self.given
 
 
-class Record:
+class FunctionRecord:
     """Mutable while a function is evaluated."""
 
     __slots__ = ("calls", "events", "regions", "signs")
@@ -98,7 +98,7 @@ class Record:
         self.signs: dict[Sign, None] = {}
         self.calls: dict[CallEdge, None] = {}
 
-    def merge(self, other: Record) -> None:
+    def merge(self, other: FunctionRecord) -> None:
         for key, event in other.events.items():
             mine = self.events.get(key)
             self.events[key] = event if mine is None else stronger(mine, event)

@@ -10,7 +10,7 @@ import msgspec
 
 from xlalint.facts.domain.refinement import as_operand
 from xlalint.facts.domain.values import KnownObject, Value
-from xlalint.facts.external import Called, Summary
+from xlalint.facts.external import Called, ExternalSummary
 from xlalint.facts.failures import reason_of
 from xlalint.facts.options import Assumptions
 from xlalint.installed.environment import cache_folder, folder_with, folders_of, version_of
@@ -39,11 +39,11 @@ class Following:
     def made(self, name: str, called: Called) -> str:
         return question(name, called)
 
-    def of_call(self, name: str, importer: str, called: Called) -> Summary:
+    def of_call(self, name: str, importer: str, called: Called) -> ExternalSummary:
         asked = self.asked(name, importer)
         return (asked.answer(question(name, called)) if asked is not None else None) or NOTHING
 
-    def of_method(self, made: str, method: str, importer: str, called: Called) -> Summary | None:
+    def of_method(self, made: str, method: str, importer: str, called: Called) -> ExternalSummary | None:
         asked = self.asked(json.loads(made)[0], importer)
         return None if asked is None else asked.answer(question(method, called, made))
 
@@ -94,14 +94,14 @@ class Asked:
             self.store.put_kind(name, kind)
         return kind
 
-    def answer(self, asked: str) -> Summary | None:
+    def answer(self, asked: str) -> ExternalSummary | None:
         if self.store.has(asked):
             return self.store.get(asked)
         found = self.found_out(asked)
         # A failure is told in each run, until it is mended.
         return found if found is not None and found.failure else self.store.put(asked, found)
 
-    def found_out(self, asked: str) -> Summary | None:
+    def found_out(self, asked: str) -> ExternalSummary | None:
         name, arguments, keywords, no_grad, made = json.loads(asked)
         called = unpacked(arguments, keywords, no_grad)
         try:

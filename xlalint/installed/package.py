@@ -10,12 +10,12 @@ from xlalint.facts.domain.values import UNKNOWN, Function, Value, function_value
 from xlalint.facts.driver.partition import imported_source
 from xlalint.facts.engine.engine import ATTRIBUTE_DEPTH, Engine
 from xlalint.facts.events import Effect
-from xlalint.facts.external import Called, Cost, Summary
+from xlalint.facts.external import Called, Cost, ExternalSummary
 from xlalint.facts.interpreter.instantiation import has_plain_bases
 from xlalint.facts.options import Assumptions
-from xlalint.facts.records import ROOT, FunctionKey, RawEvent, Record, RegionKey, function_key
+from xlalint.facts.records import ROOT, FunctionKey, FunctionRecord, RawEvent, RegionKey, function_key
 from xlalint.facts.state.frame import Frame
-from xlalint.facts.state.memo import Answer, Depth
+from xlalint.facts.state.memo import Budget, Summary
 from xlalint.program import ir
 from xlalint.program.link import Program, Symbol, dotted_name, source_root
 from xlalint.program.lower import lower
@@ -111,13 +111,13 @@ class Package:
 
     # Answers
 
-    def of_call(self, name: str, called: Called) -> Summary:
+    def of_call(self, name: str, called: Called) -> ExternalSummary:
         symbol = self.symbol(name)
         if not isinstance(symbol, ir.FunctionIR):
             return NOTHING
         return self.summary(*self.called(self.engine(), function_value(symbol), called))
 
-    def of_method(self, name: str, making: Called, method: str, called: Called) -> Summary | None:
+    def of_method(self, name: str, making: Called, method: str, called: Called) -> ExternalSummary | None:
         """A method of an object that was made so; "" for the call of the object itself."""
         cls = self.symbol(name)
         if not isinstance(cls, ir.ClassIR):
@@ -144,16 +144,16 @@ class Package:
             return forward
         return None if found is None or found.decorators else found
 
-    def called(self, engine: Engine, callee: Function, called: Called) -> tuple[Frame, Answer]:
+    def called(self, engine: Engine, callee: Function, called: Called) -> tuple[Frame, Summary]:
         """A call by a caller of which nothing is known but what it hands on."""
-        frame = Frame(engine, self.caller, {}, None, Depth(DEPTH, ATTRIBUTE_DEPTH), called.no_grad)
+        frame = Frame(engine, self.caller, {}, None, Budget(DEPTH, ATTRIBUTE_DEPTH), called.no_grad)
         return frame, engine.call(frame, callee, called.arguments, called.keywords, SOMEWHERE)
 
-    def summary(self, frame: Frame, answer: Answer) -> Summary:
+    def summary(self, frame: Frame, answer: Summary) -> ExternalSummary:
         seen = Seen(frame)
         costs = [self.cost(key, event, surely) for key, event, surely in seen.events() if event.effect in COSTLY]
         worst = max(costs, key=lambda cost: (cost.certainty, cost.place), default=None)
-        return Summary(answer.value, worst, tuple(sorted(seen.signs & STEPPING)))
+        return ExternalSummary(answer.value, worst, tuple(sorted(seen.signs & STEPPING)))
 
     def cost(self, key: FunctionKey, event: RawEvent, surely: bool) -> Cost:
         what = COSTLY[event.effect]
@@ -163,7 +163,7 @@ class Package:
         return Cost(what, f"{place}:{ir.unpack(event.at)[0]}", certainty)
 
 
-NOTHING = Summary(UNKNOWN, None, ())
+NOTHING = ExternalSummary(UNKNOWN, None, ())
 
 
 def with_fields(cls: ir.ClassIR, fields: dict[str, Value]) -> Value:
@@ -180,7 +180,7 @@ class Seen:
         """Functions that are called each time → whether no test stands before it."""
         self.follow(frame.record, True)
 
-    def follow(self, record: Record, surely: bool) -> None:
+    def follow(self, record: FunctionRecord, surely: bool) -> None:
         if surely:
             self.signs.update(sign.kind for sign in record.signs if sign.region == ROOT)
         for edge in record.calls:
@@ -202,7 +202,7 @@ class Seen:
                     yield key, event, surely
 
 
-def each_time(record: Record, region: RegionKey) -> bool:
+def each_time(record: FunctionRecord, region: RegionKey) -> bool:
     """What leaves a loop is done once, after many turns that did not come to it; what leaves the function is done."""
     leaves = False
     while region in record.regions:

@@ -44,8 +44,8 @@ def pack(value: Value) -> Packed:
         if value is NONE:
             return ["none"]
         if value.known and (value.type == "device" or type(value.constant) in SIMPLE):
-            return ["host", value.type, value.paid, value.constant]
-        return ["host", value.type, value.paid]
+            return ["host", value.type, value.read_from_device, value.constant]
+        return ["host", value.type, value.read_from_device]
     if isinstance(value, Sequence):
         if value.elements is not None:
             return ["sequence", value.kind, [pack(part) for part in value.elements]]
@@ -77,8 +77,8 @@ def unpack(packed: Packed) -> Value:
     if kind == "none":
         return NONE
     if kind == "host":
-        name, paid, *constant = rest
-        return host(name, constant[0] if constant else NO_CONSTANT, None, paid)
+        name, read_from_device, *constant = rest
+        return host(name, constant[0] if constant else NO_CONSTANT, None, read_from_device)
     if kind == "sequence":
         return sequence(rest[0], [unpack(part) for part in rest[1]])
     if kind == "sequence of":

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from xlalint.facts.external import Cost, Summary
+from xlalint.facts.external import Cost, ExternalSummary
 from xlalint.installed.packing import pack, unpack
 
 Stamp = tuple[int, int]
@@ -78,11 +78,11 @@ class Store:
     def has(self, question: str) -> bool:
         return question in self.shelf.answers
 
-    def get(self, question: str) -> Summary | None:
+    def get(self, question: str) -> ExternalSummary | None:
         kept = self.shelf.answers[question]
-        return None if kept is None else Summary(unpack(kept.value), kept.cost, kept.signs)
+        return None if kept is None else ExternalSummary(unpack(kept.value), kept.cost, kept.signs)
 
-    def put(self, question: str, answer: Summary | None) -> Summary | None:
+    def put(self, question: str, answer: ExternalSummary | None) -> ExternalSummary | None:
         """The answer as it will be given from now on: what can't be kept is unknown in this run, too."""
         kept = None if answer is None else Kept(pack(answer.value), answer.cost, answer.signs)
         self.shelf.answers[question] = kept

@@ -62,7 +62,7 @@ def show_host(value: Host) -> str:
     if value is NONE:
         return "None"
     text = f"{value.type} {value.constant!r}" if value.known else value.type if value.type != "?" else "host value"
-    if value.paid:
+    if value.read_from_device:
         text += " read"
     if value.varies:
         text += " varies"

@@ -149,12 +149,12 @@ def join_varies(a: LoopKey | None, b: LoopKey | None) -> LoopKey | None:
 
 def join_hosts(a: Host, b: Host) -> Host:
     varies = join_varies(a.varies, b.varies)
-    paid = a.paid or b.paid
+    read_from_device = a.read_from_device or b.read_from_device
     if a.type == b.type:
-        return host(a.type, NO_CONSTANT, varies, paid)
+        return host(a.type, NO_CONSTANT, varies, read_from_device)
     if {a.type, b.type} == {"int", "float"}:
-        return host("float", NO_CONSTANT, varies, paid)
-    return host("?", NO_CONSTANT, varies, paid)
+        return host("float", NO_CONSTANT, varies, read_from_device)
+    return host("?", NO_CONSTANT, varies, read_from_device)
 
 
 def merge_parts(a: Value, b: Value) -> Value | None:
@@ -254,7 +254,7 @@ def join_entries(a: Value | None, b: Value | None) -> Value:
 
 def without_constant(value: Value) -> Value:
     if type(value) is Host and value.known and value is not NONE:
-        return host(value.type, varies=value.varies, paid=value.paid)
+        return host(value.type, varies=value.varies, read_from_device=value.read_from_device)
     return value
 
 

@@ -105,12 +105,12 @@ NO_CONSTANT: Any = _NoConstant()
 
 class Host(Value, frozen=True):
     """A Python or numpy value. ``type`` is its type's name or "?"; ``constant`` its value where known; ``varies``
-    the loop that changes it; ``paid`` says that it was read from the device."""
+    the loop that changes it; ``read_from_device`` says that it was read from the device."""
 
     type: str
     constant: Any
     varies: LoopKey | None
-    paid: bool
+    read_from_device: bool
 
     @property
     def known(self) -> bool:
@@ -118,12 +118,14 @@ class Host(Value, frozen=True):
 
 
 @lru_cache(maxsize=None, typed=True)
-def _host(type_: str, constant: Any, varies: LoopKey | None, paid: bool) -> Host:
-    return Host(type_, constant, varies, paid)
+def _host(type_: str, constant: Any, varies: LoopKey | None, read_from_device: bool) -> Host:
+    return Host(type_, constant, varies, read_from_device)
 
 
-def host(type_: str, constant: Any = NO_CONSTANT, varies: LoopKey | None = None, paid: bool = False) -> Host:
-    return _host(type_, constant, varies, paid)
+def host(
+    type_: str, constant: Any = NO_CONSTANT, varies: LoopKey | None = None, read_from_device: bool = False
+) -> Host:
+    return _host(type_, constant, varies, read_from_device)
 
 
 @lru_cache(maxsize=None, typed=True)
@@ -247,8 +249,8 @@ TRUE, FALSE = constant(True), constant(False)
 INT, FLOAT, BOOL, STR = host("int"), host("float"), host("bool"), host("str")
 INFINITE = constant(math.inf)
 OBJECT, ANY_HOST, NUMPY, SIZE, DTYPE = host("object"), host("?"), host("numpy"), host("size"), host("dtype")
-PAID = host("float", paid=True)
-LIKELY_HOST_DEVICE = host("device", HOST, paid=True)
+READ_NUMBER = host("float", read_from_device=True)
+LIKELY_HOST_DEVICE = host("device", HOST, read_from_device=True)
 """The device of a tensor that was seen on the host."""
 XLA_DEVICE, HOST_DEVICE, ANY_DEVICE = host("device", XLA), host("device", HOST), host("device")
 
@@ -335,7 +337,7 @@ def surely_tensor(value: Value) -> bool:
 
 def is_start(value: Host) -> bool:
     """A number that an accumulator starts from, or that was read from a tensor."""
-    return value.paid or (value.known and value.type in ("int", "float"))
+    return value.read_from_device or (value.known and value.type in ("int", "float"))
 
 
 def truth_value(value: Value) -> bool | None:

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
-from xlalint.facts.driver.partition import Part, without_collector
-from xlalint.facts.driver.program_facts import Whole
+from xlalint.facts.driver.partition import Partition, without_collector
+from xlalint.facts.driver.program_facts import ProgramFacts
 from xlalint.facts.driver.workspace import ALONE, Around, Workspace, absolute
 from xlalint.facts.failures import Analysed
 from xlalint.facts.options import Assumptions
@@ -44,20 +44,20 @@ def analyse_each(
     workspace = workspace_of(sources, assumptions, around)
     count = process_count(workspace.sources, options.jobs)
 
-    def finish_one(whole: Whole, source: Source) -> T:
+    def finish_one(whole: ProgramFacts, source: Source) -> T:
         return finish(source, whole.analysed(source, assumptions(source.path)))
 
     if count > 1:
-        from xlalint.facts.driver.workers import Team, can_fork
+        from xlalint.facts.driver.workers import WorkerPool, can_fork
 
         if can_fork():
-            yield from Team(workspace, shares(workspace.sources, count)).run(finish_one)
+            yield from WorkerPool(workspace, shares(workspace.sources, count)).run(finish_one)
             return
     without_collector()
-    part = Part(workspace, workspace.sources)
+    part = Partition(workspace, workspace.sources)
     index = part.lower()
     found = part.evaluate(index.called)
-    whole = Whole(workspace, [index, *part.lower_around()], [found], part.failures)
+    whole = ProgramFacts(workspace, [index, *part.lower_around()], [found], part.failures)
     for path in whole.reported:
         yield finish_one(whole, workspace.source(path))
 

@@ -67,7 +67,7 @@ def shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-class Placing:
+class EventBuilder:
     """The events of one file. ``names`` are the paths as shown, by absolute path; ``imports_xla`` tells whether the
     program names torch_xla itself, ``uses_xla`` whether it runs on XLA, be it by assumption."""
 

@@ -18,7 +18,7 @@ from xlalint.facts.driver.workspace import MAX_IMPORTED, Surroundings, Workspace
 from xlalint.facts.driver.xla_reach import reaches_xla
 from xlalint.facts.engine.engine import Engine, is_without_grad
 from xlalint.facts.failures import Failure, reason_of
-from xlalint.facts.records import FunctionKey, RawEvent, Record, RegionKey, function_key
+from xlalint.facts.records import FunctionKey, FunctionRecord, RawEvent, RegionKey, function_key
 from xlalint.facts.regions import FunctionFacts
 from xlalint.facts.state.frame import APART
 from xlalint.program import ir
@@ -43,7 +43,7 @@ class ProjectCalls:
     """The names of all that is called in a project: ``known`` in the files that are analysed; the others are asked when
     a name comes up."""
 
-    def __init__(self, known: frozenset[str], around: Surroundings, part: Part) -> None:
+    def __init__(self, known: frozenset[str], around: Surroundings, part: Partition) -> None:
         self.known = known
         self.around = around
         self.part = part
@@ -66,12 +66,12 @@ class ProjectCalls:
         return self.called[path]
 
 
-def called_in_loops(record: Record) -> Iterator[FunctionKey]:
+def called_in_loops(record: FunctionRecord) -> Iterator[FunctionKey]:
     looping = {key for key in record.regions if within_loop(record, key)}
     return (edge.callee for edge in record.calls if edge.region in looping)
 
 
-def within_loop(record: Record, region: RegionKey) -> bool:
+def within_loop(record: FunctionRecord, region: RegionKey) -> bool:
     while region in record.regions:
         if region[0] in ("loop", "while"):
             return True
@@ -83,7 +83,7 @@ def nowhere(_: str) -> None:
     """For who needs not know where a process is."""
 
 
-class Part:
+class Partition:
     """The files of one process: ``own`` are those that it answers for, ``left_out`` those that nobody may read."""
 
     def __init__(self, workspace: Workspace, own: Iterable[str], left_out: frozenset[str] = frozenset()) -> None:
@@ -265,7 +265,7 @@ def imported_source(path: str) -> Source | None:
         return None
 
 
-def evaluated(program: Program, function: ir.FunctionIR, record: Record) -> Evaluated:
+def evaluated(program: Program, function: ir.FunctionIR, record: FunctionRecord) -> Evaluated:
     module = program.module(function.module)
     cls = program.owner(function)
     bases: tuple[str, ...] = ()
@@ -316,9 +316,9 @@ def merge_partitions(parts: Iterable[list[Evaluated]]) -> dict[FunctionKey, Eval
 
 
 def merge_records(a: Evaluated, b: Evaluated) -> Evaluated:
-    record = Record()
+    record = FunctionRecord()
     for one in (a, b):
-        other = Record()
+        other = FunctionRecord()
         other.events = {(event.at, slot(event)): event for event in one.events}
         other.regions = one.facts.regions
         other.signs = dict.fromkeys(one.facts.signs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from xlalint.facts.driver.event_builder import Placing
+from xlalint.facts.driver.event_builder import EventBuilder
 from xlalint.facts.driver.file_index import Evaluated, Index
 from xlalint.facts.driver.partition import merge_partitions
 from xlalint.facts.driver.workspace import Workspace, absolute
@@ -17,7 +17,7 @@ from xlalint.program import ir
 from xlalint.sources.source import Source
 
 
-class Whole:
+class ProgramFacts:
     """What all processes found, together: enough to place the events of any file."""
 
     def __init__(
@@ -64,7 +64,7 @@ class Whole:
                 failures.append(Failure(path, line, name, reason_of(error), True))
         return Analysed(Facts(source.path, events), tuple(failures))
 
-    def placing(self, source: Source, assumptions: Assumptions) -> Placing:
+    def placing(self, source: Source, assumptions: Assumptions) -> EventBuilder:
         in_reach = absolute(source.path) in self.xla
         uses_xla = in_reach if assumptions.assume_xla is None else assumptions.assume_xla
-        return Placing(source, self.heat, self.names, uses_xla, in_reach)
+        return EventBuilder(source, self.heat, self.names, uses_xla, in_reach)

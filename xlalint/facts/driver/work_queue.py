@@ -16,7 +16,7 @@ _MOST_TURNS = 1000
 """Turns that one share is dealt in: their numbers must fit in a pipe that nobody reads yet, of 4096 bytes at least."""
 
 
-class Waiting:
+class WorkQueue:
     """The files of one share. A pipe holds the numbers of its turns, and hands each to one reader of whatever process:
     made before the processes are forked, it needs no lock."""
 
@@ -58,7 +58,7 @@ class Positions:
         return self.paths[number - 1] if number else ""
 
 
-def taken_by(number: int, shares: Sequence[Waiting]) -> Iterator[str]:
+def taken_by(number: int, shares: Sequence[WorkQueue]) -> Iterator[str]:
     """The files that fall to a process, while they last."""
     for share in (*shares[number:], *shares[:number]):
         yield from share

@@ -22,15 +22,15 @@ import msgspec
 
 from xlalint.facts.driver.file_index import Evaluated, Index
 from xlalint.facts.driver.ir_exchange import wanted
-from xlalint.facts.driver.partition import Part, without_collector
-from xlalint.facts.driver.program_facts import Whole
-from xlalint.facts.driver.work_queue import Positions, Waiting, taken_by
+from xlalint.facts.driver.partition import Partition, without_collector
+from xlalint.facts.driver.program_facts import ProgramFacts
+from xlalint.facts.driver.work_queue import Positions, WorkQueue, taken_by
 from xlalint.facts.driver.workspace import Workspace
 from xlalint.facts.failures import Failure, reason_of
 from xlalint.sources.source import Source
 
 T = TypeVar("T")
-FinishOne = Callable[["Whole", Source], T]
+FinishOne = Callable[[ProgramFacts, Source], T]
 MOST_DEATHS = 8
 """Files that may kill a process before the run gives up."""
 LOOK_EACH = 0.5
@@ -73,7 +73,7 @@ def can_fork() -> bool:
     return "fork" in multiprocessing.get_all_start_methods()
 
 
-class Team:
+class WorkerPool:
     """This process and those that it forks, one for each share but the first."""
 
     def __init__(self, workspace: Workspace, shares: list[list[str]]) -> None:
@@ -95,7 +95,7 @@ class Team:
                 self.deaths[death.path] = Failure(death.path, 0, "", str(death), True)
 
     def attempt(self, finish: FinishOne[T]) -> dict[str, T]:
-        self.waiting = [Waiting(sorted(share)) for share in self.shares]
+        self.waiting = [WorkQueue(sorted(share)) for share in self.shares]
         self.positions = Positions(sorted(self.sources), len(self.shares))
         workers: list[Worker] = []
         try:
@@ -121,8 +121,8 @@ class Team:
         theirs.close()
         return Worker(number, process, mine)
 
-    def part(self, number: int) -> Part:
-        part = Part(self.workspace, self.shares[number], frozenset(self.deaths))
+    def part(self, number: int) -> Partition:
+        part = Partition(self.workspace, self.shares[number], frozenset(self.deaths))
         part.begin = self.positions.of(number)
         return part
 
@@ -144,7 +144,7 @@ class Team:
             finished.update(self.receive(worker))
         return finished
 
-    def hand_out(self, part: Part, indexes: list[Index], workers: list[Worker]) -> frozenset[str]:
+    def hand_out(self, part: Partition, indexes: list[Index], workers: list[Worker]) -> frozenset[str]:
         """Give every process the lowered files that it will ask for; gives the names of all that is called."""
         called: frozenset[str] = frozenset().union(*(index.called for index in indexes))
         needs = wanted({path: names for index in indexes for path, names in index.imports.items()}, self.shares)
@@ -215,7 +215,7 @@ class Team:
 
     def finish(self, number: int, indexes: list[Index], found: list[Found], finish: FinishOne[T]) -> dict[str, T]:
         failures = [*self.deaths.values(), *(failure for one in found for failure in one.failures)]
-        whole = Whole(self.workspace, indexes, [one.functions for one in found], failures)
+        whole = ProgramFacts(self.workspace, indexes, [one.functions for one in found], failures)
         begin = self.positions.of(number)
         finished: dict[str, T] = {}
         for path in self.to_finish(whole, number):
@@ -223,7 +223,7 @@ class Team:
             finished[path] = finish(whole, self.workspace.source(path))
         return finished
 
-    def to_finish(self, whole: Whole, number: int) -> list[str]:
+    def to_finish(self, whole: ProgramFacts, number: int) -> list[str]:
         """This process's share of the files by what was found in them: that is what is left to place and to judge.
         Every process works out the same shares."""
         weights = {path: 1 + sum(len(one.events) for one in whole.functions.get(path, ())) for path in whole.reported}
@@ -236,7 +236,7 @@ class Team:
         return mine
 
 
-def packed(part: Part, functions: list[Evaluated]) -> tuple[Found, bytes]:
+def packed(part: Partition, functions: list[Evaluated]) -> tuple[Found, bytes]:
     """What a process found, and the same as it is sent. What can't be sent is a bug of ours: it costs its function."""
     found = Found(functions, [*part.failures])
     try:
@@ -247,7 +247,7 @@ def packed(part: Part, functions: list[Evaluated]) -> tuple[Found, bytes]:
         return found, ENCODER.encode(found)
 
 
-def can_be_sent(part: Part, one: Evaluated) -> bool:
+def can_be_sent(part: Partition, one: Evaluated) -> bool:
     try:
         ENCODER.encode(one)
     except Exception as error:

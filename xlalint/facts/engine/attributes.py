@@ -8,7 +8,7 @@ from xlalint.facts.domain.lattice import join_all
 from xlalint.facts.domain.values import NONE, UNKNOWN, Function, Value
 from xlalint.facts.engine.classes import Classes
 from xlalint.facts.state.frame import Frame
-from xlalint.facts.state.memo import Answer, Depth
+from xlalint.facts.state.memo import Budget, Summary
 from xlalint.program import ir
 
 CALL_DEPTH_FOR_ATTRIBUTES = 2
@@ -19,7 +19,7 @@ ONLY_CONSTANTS = -1
 class Attributes(Classes):
     """The engine's queries about attributes; how a function is evaluated is the engine's own."""
 
-    _attributes: dict[tuple[ir.ClassIR, str], list[tuple[int, Value | None, Answer]]]
+    _attributes: dict[tuple[ir.ClassIR, str], list[tuple[int, Value | None, Summary]]]
 
     @abstractmethod
     def root(
@@ -29,7 +29,7 @@ class Attributes(Classes):
         attributes: int,
         closure: Function | None = None,
         seed: tuple[str, Value] | None = None,
-    ) -> Answer: ...
+    ) -> Summary: ...
 
     def attribute_value(self, frame: Frame, cls: ir.ClassIR, name: str) -> Value | None:
         """What ``self.name`` holds: the join of what the methods that assign it leave there."""
@@ -43,13 +43,13 @@ class Attributes(Classes):
             depth.cut_attributes()
             return None
         value, inner = self.assigned(cls, name, depth.attributes - 1)
-        answer = Answer(UNKNOWN, {}, {}, False, 0, inner.needed_attributes + 1, True, inner.whole_attributes, 1)
+        answer = Summary(UNKNOWN, {}, {}, False, 0, inner.needed_attributes + 1, True, inner.whole_attributes, 1)
         self._attributes.setdefault(key, []).append((depth.attributes, value, answer))
         depth.used(answer, 0, answer.attributes)
         return value
 
-    def assigned(self, cls: ir.ClassIR, name: str, attributes: int) -> tuple[Value | None, Depth]:
-        depth = Depth(CALL_DEPTH_FOR_ATTRIBUTES, attributes)
+    def assigned(self, cls: ir.ClassIR, name: str, attributes: int) -> tuple[Value | None, Budget]:
+        depth = Budget(CALL_DEPTH_FOR_ATTRIBUTES, attributes)
         for base in self.program.mro(cls):
             if not isinstance(base, ir.ClassIR):
                 continue
@@ -63,7 +63,7 @@ class Attributes(Classes):
                 return UNKNOWN, depth
         return None, depth
 
-    def written(self, cls: ir.ClassIR, name: str, depth: Depth) -> list[Value]:
+    def written(self, cls: ir.ClassIR, name: str, depth: Budget) -> list[Value]:
         """What the methods of one class leave in an attribute. Those that also read it start from what the others
         leave there, so that ``self.x = self.x.to(device)`` keeps what is known of it."""
         assigning = cls.assigned_in.get(name, ())
@@ -83,7 +83,7 @@ class Attributes(Classes):
             self.collect(method, name, seed, depth, values)
         return [value for value in values if value is not UNKNOWN] if registered else values
 
-    def registered(self, cls: ir.ClassIR, name: str, assigning: tuple[str, ...], depth: Depth) -> list[Value]:
+    def registered(self, cls: ir.ClassIR, name: str, assigning: tuple[str, ...], depth: Budget) -> list[Value]:
         """What ``register_buffer``, ``add_state`` and the like put into an attribute."""
         values: list[Value] = []
         for method in cls.assigned_in.get("*", ()):
@@ -96,7 +96,7 @@ class Attributes(Classes):
         method: ir.FunctionIR,
         name: str,
         seed: tuple[str, Value] | None,
-        depth: Depth,
+        depth: Budget,
         values: list[Value],
     ) -> None:
         answer = self.root(method, CALL_DEPTH_FOR_ATTRIBUTES, depth.attributes, None, seed)

@@ -51,10 +51,10 @@ from xlalint.facts.libraries.installed.followed_calls import INSTALLED
 from xlalint.facts.libraries.roles import role_attribute
 from xlalint.facts.operations.placement import made_on_host, tells_no_device
 from xlalint.facts.options import Assumptions
-from xlalint.facts.records import ROOT, Record, Sign, function_key
+from xlalint.facts.records import ROOT, FunctionRecord, Sign, function_key
 from xlalint.facts.state.environment import CLEAN, Environment, join_environments
 from xlalint.facts.state.frame import Frame, Reveal
-from xlalint.facts.state.memo import Answer, Depth, Memo, answer_of
+from xlalint.facts.state.memo import Budget, Memo, Summary, summary_of
 from xlalint.knowledge.ops import OpTable, load_ops
 from xlalint.program import ir
 from xlalint.program.link import GlobalName, Program
@@ -85,7 +85,7 @@ class Engine(Attributes):
     def __init__(self, program: Program, assumptions: Assumptions) -> None:
         super().__init__(program)
         self.assumptions = assumptions
-        self.records: dict[ir.FunctionIR, Record] = {}
+        self.records: dict[ir.FunctionIR, FunctionRecord] = {}
         self.watched: Frame | None = None
         self.reveal: Reveal | None = None
         self.cost_bound = COST_BOUND
@@ -100,7 +100,7 @@ class Engine(Attributes):
         """Calls into packages of which nothing could be found out."""
         self._definitions: dict[tuple[str, bool], Environment] = {}
         self._answers = Memo()
-        self._attributes: dict[tuple[ir.ClassIR, str], list[tuple[int, Value | None, Answer]]] = {}
+        self._attributes: dict[tuple[ir.ClassIR, str], list[tuple[int, Value | None, Summary]]] = {}
         self._annotations: dict[tuple[int, str], Value | None] = {}
         self._defaults: dict[ir.Expr, Value] = {}
         self._ops = assumptions.ops or load_ops()
@@ -160,7 +160,7 @@ class Engine(Attributes):
         closure: Function | None = None,
         seed: tuple[str, Value] | None = None,
         of: ir.ClassIR | None = None,
-    ) -> Answer:
+    ) -> Summary:
         """The function in the context that its signature and its place suggest.
 
         ``seed`` is what an attribute of ``self`` holds when the function starts, ``of`` the class of ``self`` where it
@@ -179,7 +179,7 @@ class Engine(Attributes):
         is_plain = closure is None and seed is None
         answer = self._answers.get(same_call, calls, attributes) if is_plain else None
         if answer is None or answer.heeds_signature:
-            answer = self.run(function, environment, receiver, Depth(calls, attributes), no_grad, by_signature=True)
+            answer = self.run(function, environment, receiver, Budget(calls, attributes), no_grad, by_signature=True)
             if is_plain and not answer.heeds_signature:
                 self._answers.put(same_call, calls, attributes, answer)
         if without_data:
@@ -205,18 +205,18 @@ class Engine(Attributes):
         arguments: list[Value],
         keywords: dict[str, Value],
         at: int,
-    ) -> Answer:
+    ) -> Summary:
         function = callee.ir
         at = at or frame.statement
         depth = frame.depth
         decorators = decorator_names(function)
         if not decorators.isdisjoint(UNEVALUATED_DECORATORS) or self.is_set_up(function):
             frame.edge(function_key(function), at)
-            return answer_of(self.returned(function))
+            return summary_of(self.returned(function))
         if depth.calls <= (0 if is_close(function) else 1) or frame.cost > self.cost_bound:
             frame.edge(function_key(function), at)
             depth.cut_calls()
-            return answer_of(self.promised_of(callee, arguments, keywords))
+            return summary_of(self.promised_of(callee, arguments, keywords))
         if callee.receiver is not None:
             callee = self.generalised(callee)
         environment, receiver = bind_call(self, frame, callee, arguments, keywords)
@@ -228,7 +228,7 @@ class Engine(Attributes):
         calls, attributes = depth.calls - 1, depth.attributes
         answer = self._answers.get(key, calls, attributes)
         if answer is None:
-            answer = self.run(function, environment, receiver, Depth(calls, attributes), no_grad)
+            answer = self.run(function, environment, receiver, Budget(calls, attributes), no_grad)
             self._answers.put(key, calls, attributes, answer)
         depth.used(answer, answer.calls + 1, answer.attributes)
         frame.cost += answer.cost
@@ -239,19 +239,19 @@ class Engine(Attributes):
         function: ir.FunctionIR,
         environment: Environment,
         receiver: Value | None,
-        depth: Depth,
+        depth: Budget,
         no_grad: bool,
         by_signature: bool = False,
-    ) -> Answer:
+    ) -> Summary:
         frame = Frame(self, function, environment, receiver, depth, no_grad)
         frame.by_signature = by_signature
         if function.decorators:
             note_decorated(frame, function)
         execute(frame, function.body)
-        self.hand_on(frame)
+        self.evaluate_escaping_closures(frame)
         merged = self.records.get(function)
         if merged is None:
-            merged = self.records[function] = Record()
+            merged = self.records[function] = FunctionRecord()
         merged.merge(frame.record)
         value = without_gradient(self.value_of(frame)) if no_grad else self.value_of(frame)
         if function.returns is not None and (value is UNKNOWN or is_guessed(value)):
@@ -260,7 +260,7 @@ class Engine(Attributes):
         names = NO_NAMES
         if frame.known_globals is not None:
             names = {**frame.known_globals, **{k: v for k, v in final.items() if v is not UNKNOWN}}
-        return Answer(
+        return Summary(
             value,
             left_in_object(frame) or NO_NAMES,
             names,
@@ -281,7 +281,7 @@ class Engine(Attributes):
             value = join_maybe(value, NONE)
         return UNKNOWN if value is None else value
 
-    def hand_on(self, frame: Frame) -> None:
+    def evaluate_escaping_closures(self, frame: Frame) -> None:
         """A nested function that is never called here is handed to someone: evaluate it by its signature."""
         called = {edge.callee for edge in frame.record.calls}
         for closure in frame.closures:
@@ -325,7 +325,7 @@ class Engine(Attributes):
         """
         known = self._defaults.get(node)
         if known is None:
-            frame = Frame(self, function, {}, None, Depth(0, ONLY_CONSTANTS))
+            frame = Frame(self, function, {}, None, Budget(0, ONLY_CONSTANTS))
             frame.quiet = 1
             known = self._defaults[node] = frame.evaluate(node)
         return known
@@ -338,7 +338,7 @@ class Engine(Attributes):
         expressions = module.globals.get(name, ())
         depth = frame.depth
         if depth.attributes == ONLY_CONSTANTS and len(expressions) == 1 and name not in module.reassigned:
-            return Frame(self, module.body, {}, None, Depth(0, ONLY_CONSTANTS - 1)).evaluate(expressions[0])
+            return Frame(self, module.body, {}, None, Budget(0, ONLY_CONSTANTS - 1)).evaluate(expressions[0])
         if depth.attributes <= 0:
             depth.cut_attributes()
             return UNKNOWN
@@ -353,15 +353,15 @@ class Engine(Attributes):
             return value.but(device=HOST)
         return value
 
-    def global_expression(self, module: ir.ModuleIR, node: ir.Expr, attributes: int) -> Answer:
+    def global_expression(self, module: ir.ModuleIR, node: ir.Expr, attributes: int) -> Summary:
         key = (node, "global")
         answer = self._answers.get(key, CALL_DEPTH_FOR_ATTRIBUTES, attributes)
         if answer is None:
-            frame = Frame(self, module.body, {}, None, Depth(CALL_DEPTH_FOR_ATTRIBUTES, attributes))
+            frame = Frame(self, module.body, {}, None, Budget(CALL_DEPTH_FOR_ATTRIBUTES, attributes))
             frame.quiet = 1
             value = frame.evaluate(node)
             depth = frame.depth
-            answer = Answer(
+            answer = Summary(
                 value,
                 {},
                 {},

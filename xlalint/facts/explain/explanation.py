@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from xlalint.facts.domain.display import show
 from xlalint.facts.domain.values import HOST, Bound, Namespace, Tensor, alternatives
 from xlalint.facts.driver.analysis import AssumptionsOf, workspace_of
-from xlalint.facts.driver.event_builder import Placing
+from xlalint.facts.driver.event_builder import EventBuilder
 from xlalint.facts.driver.file_index import Evaluated
-from xlalint.facts.driver.partition import Part
-from xlalint.facts.driver.program_facts import Whole
+from xlalint.facts.driver.partition import Partition
+from xlalint.facts.driver.program_facts import ProgramFacts
 from xlalint.facts.driver.workspace import ALONE, Around, absolute
 from xlalint.facts.events import Certainty, Effect, Event, Heat, Place
-from xlalint.facts.explain.probe import Line, Watch
+from xlalint.facts.explain.probe import Line, LineProbe
 from xlalint.facts.failures import Failure
 from xlalint.facts.heat.propagation import Pace
 from xlalint.facts.records import FunctionKey, RawEvent, RegionKey
@@ -63,16 +63,20 @@ def explanations(
 ) -> list[str]:
     """The same of several lines, in one run over ``sources``. Raises ``Unexplained``."""
     workspace = workspace_of(sources, assumptions, around)
-    part = Part(workspace, workspace.sources)
+    part = Partition(workspace, workspace.sources)
     index = part.lower()
     engine = part.engine(index.called)
-    watch = Watch((absolute(source.path), line) for source, line in places)
+    watch = LineProbe((absolute(source.path), line) for source, line in places)
     watch.on(engine)
-    whole = Whole(workspace, [index, *part.lower_around()], [part.evaluate_with(engine, part.own)], part.failures)
+    whole = ProgramFacts(
+        workspace, [index, *part.lower_around()], [part.evaluate_with(engine, part.own)], part.failures
+    )
     return ["\n".join(explained(whole, watch, source, line, assumptions)) + "\n" for source, line in places]
 
 
-def explained(whole: Whole, watch: Watch, source: Source, line: int, assumptions: AssumptionsOf) -> Iterator[str]:
+def explained(
+    whole: ProgramFacts, watch: LineProbe, source: Source, line: int, assumptions: AssumptionsOf
+) -> Iterator[str]:
     path = absolute(source.path)
     analysed = whole.analysed(source, assumptions(source.path))
     if analysed.unread:
@@ -86,7 +90,7 @@ class Explanation:
     """The text of one line's explanation, from what a run left."""
 
     def __init__(
-        self, placing: Placing, functions: list[Evaluated], line: int, watched: Line, failures: Sequence[Failure]
+        self, placing: EventBuilder, functions: list[Evaluated], line: int, watched: Line, failures: Sequence[Failure]
     ) -> None:
         self.placing = placing
         self.heat = placing.heat

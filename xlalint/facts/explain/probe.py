@@ -19,7 +19,7 @@ from xlalint.program import ir
 TOLD = (ir.Name, ir.Attribute, ir.Call, ir.Subscript, ir.Binary, ir.Unary, ir.Compare, ir.Boolean, ir.Conditional)
 
 
-class Watch:
+class LineProbe:
     """Collects, for some lines of some files, each expression's values and the regions that it is evaluated in."""
 
     def __init__(self, lines: Iterable[tuple[str, int]]) -> None:

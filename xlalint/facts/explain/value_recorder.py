@@ -8,17 +8,17 @@ from typing import Any
 from xlalint.facts.domain.lattice import join_all
 from xlalint.facts.domain.values import UNKNOWN, Value
 from xlalint.facts.driver.analysis import AssumptionsOf, workspace_of
-from xlalint.facts.driver.partition import Part
+from xlalint.facts.driver.partition import Partition
 from xlalint.facts.driver.workspace import absolute
 from xlalint.facts.events import Span
-from xlalint.facts.explain.probe import Watch
+from xlalint.facts.explain.probe import LineProbe
 from xlalint.facts.state.frame import Frame, span_of
 from xlalint.program import ir
 from xlalint.program.link import GlobalName, Program
 from xlalint.sources.source import Source
 
 
-class Sights(Watch):
+class ValueRecorder(LineProbe):
     """Collects the values of every line of some files."""
 
     def __init__(self, paths: Iterable[str]) -> None:
@@ -56,13 +56,13 @@ class Sights(Watch):
         return (found.module.path, found.name) if isinstance(found, GlobalName) else None
 
 
-def sights(sources: Iterable[Source], assumptions: AssumptionsOf) -> Sights:
+def recorded_values(sources: Iterable[Source], assumptions: AssumptionsOf) -> ValueRecorder:
     """The values of ``sources``, evaluated together."""
     workspace = workspace_of(sources, assumptions)
-    part = Part(workspace, workspace.sources)
+    part = Partition(workspace, workspace.sources)
     index = part.lower()
     engine = part.engine(index.called)
-    seen = Sights(workspace.sources)
+    seen = ValueRecorder(workspace.sources)
     seen.on(engine)
     seen.program = engine.program
     part.evaluate_with(engine, part.own)

@@ -17,7 +17,9 @@ def forget_first_values(frame: Frame, loop: ir.For | ir.While) -> tuple[tuple[st
     for path in counted_paths(loop):
         value = environment.get(path)
         if type(value) is Host and value.known and value.type in ("int", "float"):
-            environment[path] = unknown = host(value.type, varies=frame.loop_key(), paid=value.paid)
+            environment[path] = unknown = host(
+                value.type, varies=frame.loop_key(), read_from_device=value.read_from_device
+            )
             forgotten.append((path, value, unknown))
     return tuple(forgotten)
 

@@ -225,7 +225,7 @@ def is_one_of(frame: Frame, path: str, value: Value, names: list[str]) -> Value:
 def is_open(value: Value) -> bool:
     """It may be a tensor for all that is known."""
     if type(value) is Host:
-        return value.paid or value.type == "?"
+        return value.read_from_device or value.type == "?"
     return value is UNKNOWN or type(value) is Bound
 
 

@@ -28,7 +28,7 @@ RESETTING = (
 """Methods that may take back what was settled: they are called between the steps."""
 
 
-def settled_pace(frame: Frame, test: ir.Expr, outcome: bool, block: ir.Block) -> str:
+def one_time_rate(frame: Frame, test: ir.Expr, outcome: bool, block: ir.Block) -> str:
     """The region kind of ``block``, which stands behind this outcome of a test, where it runs only until it has run:
     for an attribute now and then, for a name once each time that the loop around it runs. Empty elsewhere."""
     for asked in questions(test, outcome):

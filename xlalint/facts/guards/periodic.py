@@ -7,13 +7,13 @@ from functools import cache
 import msgspec
 
 from xlalint.facts.domain.values import TRUE, Host
-from xlalint.facts.guards.one_time import settled_pace
+from xlalint.facts.guards.one_time import one_time_rate
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 from xlalint.program.traversal import last_name, path_of, plain_callee
 
 
-class Pace(msgspec.Struct, frozen=True):
+class BranchRates(msgspec.Struct, frozen=True):
     """Region kinds of the two arms of an ``if``; empty where the arm runs as often as the test."""
 
     body: str = ""
@@ -39,21 +39,21 @@ INTERVALS = (
 RARE_NAMES = ("first", "debug", "is_last", "last_batch", "should_log", "do_log", "log_now", "verbose", "print_")
 
 
-def guarded_pace(frame: Frame, node: ir.If) -> Pace:
-    pace = pace_of_test(frame, node)
+def branch_rates(frame: Frame, node: ir.If) -> BranchRates:
+    pace = rates_of_test(frame, node)
     if pace.body or pace.orelse:
         return pace
-    body = settled_pace(frame, node.test, True, node.body)
-    orelse = settled_pace(frame, node.test, False, node.orelse) if node.orelse else ""
-    return Pace(body, orelse) if body or orelse else pace
+    body = one_time_rate(frame, node.test, True, node.body)
+    orelse = one_time_rate(frame, node.test, False, node.orelse) if node.orelse else ""
+    return BranchRates(body, orelse) if body or orelse else pace
 
 
-def pace_of_test(frame: Frame, node: ir.If) -> Pace:
+def rates_of_test(frame: Frame, node: ir.If) -> BranchRates:
     if is_limited(frame, node):
-        return Pace("amortised", "", True)
+        return BranchRates("amortised", "", True)
     if frame.remembers or compares_equal(node.test) or calls_plainly(node.test):
-        return pace_in(frame, node)
-    return pace_by_text(node)
+        return rates_in(frame, node)
+    return rates_by_text(node)
 
 
 def compares_equal(test: ir.Expr) -> bool:
@@ -89,21 +89,21 @@ def calls_plainly(test: ir.Expr) -> bool:
 
 
 @cache
-def pace_by_text(node: ir.If) -> Pace:
-    return pace_in(None, node)
+def rates_by_text(node: ir.If) -> BranchRates:
+    return rates_in(None, node)
 
 
-def pace_in(frame: Frame | None, node: ir.If) -> Pace:
+def rates_in(frame: Frame | None, node: ir.If) -> BranchRates:
     """``frame`` may be None where nothing is known of any name that bears on the pace."""
     if is_periodic(node.test, True, frame):
-        return Pace("amortised", "", True)
+        return BranchRates("amortised", "", True)
     if is_periodic(node.test, False, frame):
-        return Pace("", "amortised", True)
+        return BranchRates("", "amortised", True)
     if is_first(frame, node.test):
-        return Pace("rare", "", True)
+        return BranchRates("rare", "", True)
     if is_interval_flag(node.test) or starts_again(node):
-        return Pace("amortised", "", True)
-    return Pace(leaving(node.body), leaving(node.orelse))
+        return BranchRates("amortised", "", True)
+    return BranchRates(leaving(node.body), leaving(node.orelse))
 
 
 def starts_again(node: ir.If) -> bool:

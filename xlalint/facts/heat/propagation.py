@@ -97,9 +97,9 @@ class HeatMap(StepLoops):
             self.base[key] = self.placed(function)
         pending = sorted(self.functions)
         while pending:
-            pending += self.hand_on(pending.pop())
+            pending += self.propagate_from(pending.pop())
 
-    def hand_on(self, key: FunctionKey) -> Iterator[FunctionKey]:
+    def propagate_from(self, key: FunctionKey) -> Iterator[FunctionKey]:
         """A function's heat to what it calls; gives what became hotter."""
         function = self.functions[key]
         paces: dict[RegionKey, Pace] = {}

@@ -41,7 +41,7 @@ def binary(frame: Frame, operator: str, left: Value, right: Value, node: ir.Expr
     if type(left) is Sequence or type(right) is Sequence:
         return sequences(operator, left, right)
     if type(left) is Host and operator in ("add", "sub") and (width := width_among((left,))) is not None:
-        return host(left.type, varies=after(operator, width, right), paid=left.paid)
+        return host(left.type, varies=after(operator, width, right), read_from_device=left.read_from_device)
     if ANY_HOST in (left, right):
         return UNKNOWN if UNKNOWN in (left, right) else ANY_HOST
     return STR if type(left) is Host and left.type == "str" else UNKNOWN

@@ -27,8 +27,8 @@ from xlalint.facts.failures import OVERRUN, Overrun
 from xlalint.facts.guards.always_raises import surely_raises
 from xlalint.facts.guards.device_branches import in_place_of
 from xlalint.facts.guards.narrowing import forget_told, with_defaults
-from xlalint.facts.guards.one_time import settled_pace
-from xlalint.facts.guards.periodic import guarded_pace, is_exit, remember
+from xlalint.facts.guards.one_time import one_time_rate
+from xlalint.facts.guards.periodic import branch_rates, is_exit, remember
 from xlalint.facts.guards.rare_inputs import asks_for_other_input
 from xlalint.facts.interpreter import conditions, operators, subscripts
 from xlalint.facts.interpreter.assignment import appended, assign
@@ -63,7 +63,7 @@ def execute(frame: Frame, block: ir.Block) -> None:
 
 def pace_of_rest(frame: Frame, node: ir.If, rest: ir.Block) -> str:
     """How often that runs which a test skips."""
-    return guarded_pace(frame, node).orelse or settled_pace(frame, node.test, False, rest)
+    return branch_rates(frame, node).orelse or one_time_rate(frame, node.test, False, rest)
 
 
 def skips(node: ir.If) -> bool:
@@ -119,7 +119,7 @@ def execute_augmented(frame: Frame, node: ir.Augmented) -> None:
     elif type(result) is Host and result.type in ("int", "float") and frame.region[0] != "body":
         varies = frame.loop_key()
         if varies is not None:
-            result = host(result.type, varies=varies, paid=result.paid)
+            result = host(result.type, varies=varies, read_from_device=result.read_from_device)
     if type(current) is Sequence and node.operator == "add":
         result = sequence(current.kind, None, join_maybe(appended(current), members.element_of(frame, value)))
     assign(frame, target, result, None)
@@ -160,7 +160,7 @@ def execute_if(frame: Frame, node: ir.If) -> None:
     elif frame.rows and picks_rows(frame, node):
         effect, subject = Effect.FILTER, "loop"
     outcome = conditions.test(frame, node.test, effect, subject, form=arms_form(node))
-    pace = guarded_pace(frame, node)
+    pace = branch_rates(frame, node)
     arms = ((node.orelse, pace.orelse), (node.body, pace.body))
     # Who ends the program here insists on another device: the rest is read as if it were there.
     if outcome is not None and not pace.at_times and arms[outcome][1] != "rare":

@@ -185,7 +185,11 @@ def index_sequence(frame: Frame, value: Sequence, index: ir.Expr, node: ir.Subsc
     element = value.element
     if value.elements is None and type(key) is Host and key.varies and type(element) is Host:
         # Of a list that is not written out, each step takes another number.
-        return host(element.type, varies=key.varies, paid=element.paid) if element.type in NUMBERS else element
+        return (
+            host(element.type, varies=key.varies, read_from_device=element.read_from_device)
+            if element.type in NUMBERS
+            else element
+        )
     return element
 
 

@@ -14,7 +14,7 @@ from xlalint.facts.domain.values import (
     HOST,
     LONGEST,
     NONE,
-    PAID,
+    READ_NUMBER,
     UNKNOWN,
     Host,
     Value,
@@ -59,7 +59,7 @@ def call_unknown_method(frame: Frame, receiver: Value, call: Call) -> Value:
     check_hooked(frame, call.name, call.node)
     if call.name == "item" and not call.arguments and not host_spelling(holder):
         frame.emit(Effect.SCALAR_READ, call.node.at, tensor(certainty=0), "item", holder, certainty=0)
-        return host("int", varies=LONGEST, paid=True) if largest_item(holder) else PAID
+        return host("int", varies=LONGEST, read_from_device=True) if largest_item(holder) else READ_NUMBER
     if call.name == "cpu" and not call.arguments and not host_spelling(holder):
         frame.emit(Effect.COPY_TO_HOST, call.node.at, tensor(certainty=0), "cpu", holder, certainty=0)
         return tensor(HOST, certainty=0)

@@ -107,21 +107,21 @@ def hosts(operator: str, a: Host, b: Host) -> Value:
     varies = through(operator, a, b)
     if operator == "mod" and type(b.constant) is int and 0 < b.constant <= FEW:
         varies = None
-    paid = a.paid or b.paid
+    read_from_device = a.read_from_device or b.read_from_device
     if a.known and b.known and a.type in NUMBERS and b.type in NUMBERS and operator in FOLDED:
         try:
-            return host(*typed(FOLDED[operator](a.constant, b.constant)), varies, paid)
+            return host(*typed(FOLDED[operator](a.constant, b.constant)), varies, read_from_device)
         except (ArithmeticError, ValueError):
             return FLOAT
     if "str" in (a.type, b.type):
         return STR
     if "?" in (a.type, b.type):
-        return host("?", varies=varies, paid=paid)
+        return host("?", varies=varies, read_from_device=read_from_device)
     if "numpy" in (a.type, b.type):
         return NUMPY
     if operator == "div" or "float" in (a.type, b.type):
-        return host("float", varies=varies, paid=paid)
-    return host("int", varies=varies, paid=paid)
+        return host("float", varies=varies, read_from_device=read_from_device)
+    return host("int", varies=varies, read_from_device=read_from_device)
 
 
 def typed(value: Any) -> tuple[str, Any]:

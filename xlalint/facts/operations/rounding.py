@@ -42,7 +42,7 @@ def rounded(frame: Frame, node: ir.Binary, value: Value) -> Value:
     frame.quiet -= 1
     if multiple is not None and multiple < (2 if value.varies is None or is_mark(value.varies) else SMALLEST):
         return value
-    return host(value.type, varies=mark_of(number, multiple), paid=value.paid)
+    return host(value.type, varies=mark_of(number, multiple), read_from_device=value.read_from_device)
 
 
 def mark_of(number: Value, multiple: int | None) -> LoopKey | None:

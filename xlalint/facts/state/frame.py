@@ -13,10 +13,20 @@ from xlalint.facts.events import Effect, Place
 from xlalint.facts.external import Follower
 from xlalint.facts.failures import Failure
 from xlalint.facts.options import Assumptions
-from xlalint.facts.records import ANY_PARAMETER, ROOT, CallEdge, FunctionKey, RawEvent, Record, Region, RegionKey, Sign
+from xlalint.facts.records import (
+    ANY_PARAMETER,
+    ROOT,
+    CallEdge,
+    FunctionKey,
+    FunctionRecord,
+    RawEvent,
+    Region,
+    RegionKey,
+    Sign,
+)
 from xlalint.facts.state.call import Arguments, Call, Keywords
 from xlalint.facts.state.environment import CLEAN, Environment
-from xlalint.facts.state.memo import Answer, Depth
+from xlalint.facts.state.memo import Budget, Summary
 from xlalint.knowledge.ops import OpTable
 from xlalint.program import ir
 from xlalint.program.link import GlobalName, Program
@@ -37,7 +47,7 @@ class Evaluator(ABC):
 
     program: Program
     assumptions: Assumptions
-    records: dict[ir.FunctionIR, Record]
+    records: dict[ir.FunctionIR, FunctionRecord]
     failures: dict[Failure, None]
     reveal: Reveal | None
     promised: dict[ir.Parameter, Value]
@@ -86,7 +96,7 @@ class Evaluator(ABC):
     # Queries about functions
 
     @abstractmethod
-    def call(self, frame: Frame, callee: Function, arguments: Arguments, keywords: Keywords, at: int) -> Answer:
+    def call(self, frame: Frame, callee: Function, arguments: Arguments, keywords: Keywords, at: int) -> Summary:
         """What a function of the program gives and leaves behind."""
 
     @abstractmethod
@@ -137,7 +147,7 @@ class Frame:
         function: ir.FunctionIR,
         environment: Environment,
         receiver: Value | None,
-        depth: Depth,
+        depth: Budget,
         no_grad: bool = False,
     ) -> None:
         self.engine = engine
@@ -150,7 +160,7 @@ class Frame:
         self.receiver = receiver
         self.depth = depth
         self.no_grad = no_grad
-        self.record = Record()
+        self.record = FunctionRecord()
         self.writes: dict[str, Value] = {}
         self.registered: set[str] = set()
         """Attributes that are buffers or states: these stay what they were registered as."""
@@ -303,7 +313,7 @@ class Frame:
         if self.environment is not None:
             self.environment.pop(CLEAN, None)
 
-    def after_call(self, answer: Answer) -> None:
+    def after_call(self, answer: Summary) -> None:
         """Whether the device has work after a call is what the callee leaves."""
         if self.environment is not None and answer.clean:
             self.environment[CLEAN] = TRUE

@@ -10,7 +10,7 @@ from xlalint.facts.domain.values import Value
 from xlalint.facts.state.environment import Environment
 
 
-class Answer(msgspec.Struct, frozen=True, eq=False):
+class Summary(msgspec.Struct, frozen=True, eq=False):
     """The result of one evaluation. ``calls`` and ``attributes`` are the depths it needed."""
 
     value: Value
@@ -35,9 +35,9 @@ class Memo:
     __slots__ = ("answers",)
 
     def __init__(self) -> None:
-        self.answers: dict[Any, list[tuple[int, int, Answer]]] = {}
+        self.answers: dict[Any, list[tuple[int, int, Summary]]] = {}
 
-    def get(self, key: Any, calls: int, attributes: int) -> Answer | None:
+    def get(self, key: Any, calls: int, attributes: int) -> Summary | None:
         for asked_calls, asked_attributes, answer in self.answers.get(key, ()):
             if (asked_calls == calls or (answer.whole_calls and answer.calls <= calls)) and (
                 asked_attributes == attributes or (answer.whole_attributes and answer.attributes <= attributes)
@@ -45,15 +45,15 @@ class Memo:
                 return answer
         return None
 
-    def put(self, key: Any, calls: int, attributes: int, answer: Answer) -> None:
+    def put(self, key: Any, calls: int, attributes: int, answer: Summary) -> None:
         self.answers.setdefault(key, []).append((calls, attributes, answer))
 
 
-def answer_of(value: Value) -> Answer:
-    return Answer(value, {}, {}, False, 0, 0, True, True, 1)
+def summary_of(value: Value) -> Summary:
+    return Summary(value, {}, {}, False, 0, 0, True, True, 1)
 
 
-class Depth:
+class Budget:
     """How deep a query may still go, and how deep it went.
 
     ``calls`` and ``attributes`` are budgets. ``needed_calls`` and ``needed_attributes`` say how much of them was
@@ -71,7 +71,7 @@ class Depth:
         self.whole_calls = True
         self.whole_attributes = True
 
-    def used(self, answer: Answer, calls: int, attributes: int) -> None:
+    def used(self, answer: Summary, calls: int, attributes: int) -> None:
         """An answer was used that needed so much; ``calls`` is 0 for an attribute's."""
         if attributes > self.needed_attributes:
             self.needed_attributes = attributes

@@ -34,7 +34,7 @@ def methods(kind: str) -> dict[str, str]:
 
 def call_driver(frame: Frame, role: KnownObject, call: Call) -> Value:
     if call.name in methods("hands-on"):
-        hand_on(frame, methods("hands-on")[call.name], call)
+        check_forwarded_call(frame, methods("hands-on")[call.name], call)
     if call.name in methods("prepares"):
         frame.sign("framework", call.node.at)
         values = [on_device(v) if type(v) is KnownObject and v.role == "loader" else v for v in call.arguments]
@@ -59,7 +59,7 @@ def call_driver(frame: Frame, role: KnownObject, call: Call) -> Value:
     return promised_result(DRIVERS, call.name, call.keywords) or followed or UNKNOWN
 
 
-def hand_on(frame: Frame, row: str, call: Call) -> None:
+def check_forwarded_call(frame: Frame, row: str, call: Call) -> None:
     """A method that calls a function whose cost is measured: its own arguments go to it by name."""
     match = HANDED_ON.fullmatch(row)
     if match is None or (match["needed"] and match["needed"] not in call.keywords):

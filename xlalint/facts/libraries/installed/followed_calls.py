@@ -6,7 +6,7 @@ from xlalint.facts.detectors.costly_calls import held_tensor
 from xlalint.facts.domain.refinement import as_operand, at_most
 from xlalint.facts.domain.values import UNKNOWN, Value, known_object, module_value, tensor
 from xlalint.facts.events import Effect
-from xlalint.facts.external import Called, Summary
+from xlalint.facts.external import Called, ExternalSummary
 from xlalint.facts.failures import Failure
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
@@ -71,12 +71,12 @@ def given_tensor(called: Called) -> Value | None:
     return None
 
 
-def call_failure(frame: Frame, summary: Summary, node: ir.Call) -> Failure:
+def call_failure(frame: Frame, summary: ExternalSummary, node: ir.Call) -> Failure:
     line = ir.unpack(node.at)[0]
     return Failure(frame.path, line, frame.function.qualname, f"in the package called here: {summary.failure}", True)
 
 
-def note_summary(frame: Frame, summary: Summary, name: str, operand: Value, node: ir.Call) -> Value | None:
+def note_summary(frame: Frame, summary: ExternalSummary, name: str, operand: Value, node: ir.Call) -> Value | None:
     """Note what a call costs; what it gives, where that is known."""
     frame.pending()
     if summary.failure:

@@ -93,7 +93,7 @@ def number(frame: Frame, call: Call) -> Value:
     if known is not None and known.live and surely_tensor(value):
         frame.emit(Effect.SCALAR_READ, call.node.at, value, call.name, argument_node(call.node))
         longest = LONGEST if call.name == "int" and row_lengths.largest_item(argument_node(call.node)) else None
-        return host(call.name if call.name != "complex" else "float", varies=longest, paid=True)
+        return host(call.name if call.name != "complex" else "float", varies=longest, read_from_device=True)
     if call.name == "int" and row_lengths.largest_item(argument_node(call.node)):
         return host("int", varies=LONGEST)
     if type(value) is Host:
@@ -101,7 +101,11 @@ def number(frame: Frame, call: Call) -> Value:
             return value
         if call.name == "float" and value.constant == "inf":
             return INFINITE
-        return host(call.name if call.name != "complex" else "float", varies=value.varies, paid=value.paid)
+        return host(
+            call.name if call.name != "complex" else "float",
+            varies=value.varies,
+            read_from_device=value.read_from_device,
+        )
     return host(call.name if call.name != "complex" else "float")
 
 
@@ -359,7 +363,9 @@ def round_(frame: Frame, call: Call) -> Value:
     if known is not None:
         return known
     if type(value) is Host:
-        return host("int" if len(call.arguments) == 1 else "float", varies=value.varies, paid=value.paid)
+        return host(
+            "int" if len(call.arguments) == 1 else "float", varies=value.varies, read_from_device=value.read_from_device
+        )
     return ANY_HOST
 
 

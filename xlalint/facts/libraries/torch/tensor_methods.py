@@ -21,7 +21,7 @@ from xlalint.facts.domain.values import (
     LONGEST,
     NONE,
     NUMPY,
-    PAID,
+    READ_NUMBER,
     STR,
     TRUE,
     UNKNOWN,
@@ -148,18 +148,20 @@ def item(frame: Frame, t: Tensor, call: Call) -> Value:
     if t.live and not fallbacks.is_free(frame, "torch.Tensor.item"):
         frame.emit(Effect.SCALAR_READ, call.node.at, by_spelling(t), "item", receiver_node(call.node))
     if largest_item(receiver_node(call.node)):
-        return host("int", varies=LONGEST, paid=t.live)
+        return host("int", varies=LONGEST, read_from_device=t.live)
     kind = t.dtype if t.dtype in ("int", "float", "bool") else "float"
-    return host(kind, paid=True)
+    return host(kind, read_from_device=True)
 
 
 def tolist(frame: Frame, t: Tensor, call: Call) -> Value:
     if t.live and not fallbacks.is_free(frame, "torch.Tensor.tolist"):
         frame.emit(Effect.VALUES_TO_LIST, call.node.at, by_spelling(t), "tolist", receiver_node(call.node))
     if t.rank == 0:
-        return PAID
+        return READ_NUMBER
     return sequence(
-        "list", None, host(t.dtype if t.dtype in ("int", "float") else "?", paid=True) if t.rank == 1 else UNKNOWN
+        "list",
+        None,
+        host(t.dtype if t.dtype in ("int", "float") else "?", read_from_device=True) if t.rank == 1 else UNKNOWN,
     )
 
 
