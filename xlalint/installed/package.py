@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from xlalint.facts.domain.values import UNKNOWN, Function, Value, function_value, instance, struct
 from xlalint.facts.driver.partition import imported_source
+from xlalint.facts.effect_traits import TRAITS
 from xlalint.facts.engine.engine import ATTRIBUTE_DEPTH, Engine
-from xlalint.facts.events import Effect
 from xlalint.facts.external import Called, Cost, ExternalSummary
 from xlalint.facts.interpreter.instantiation import has_plain_bases
 from xlalint.facts.options import Assumptions
@@ -21,40 +21,6 @@ from xlalint.program.link import Program, Symbol, dotted_name, source_root
 from xlalint.program.lower import lower
 from xlalint.program.syntax import Unparsable
 
-READS, SIZED, FALLS_BACK = "reads the host", "makes a shape that depends on the data", "runs an op on the CPU"
-COSTLY = {
-    Effect.SCALAR_READ: READS,
-    Effect.COPY_TO_HOST: READS,
-    Effect.VALUES_TO_LIST: READS,
-    Effect.NUMPY_OF_DEVICE: READS,
-    Effect.PRINTED: READS,
-    Effect.LOGGED: READS,
-    Effect.COMPARED_ON_HOST: READS,
-    Effect.BUILTIN_OVER_TENSORS: READS,
-    Effect.TENSOR_AS_NUMBER: READS,
-    Effect.ZERO_DIM_INDEX: READS,
-    Effect.COLLECTIVE: READS,
-    Effect.DISTRIBUTION_CHECK: READS,
-    Effect.GRADIENT_CLIPPING: READS,
-    Effect.OPTIMIZER_READ: READS,
-    Effect.METRIC_READ: READS,
-    Effect.BRANCH: READS,
-    Effect.LOOP_TEST: READS,
-    Effect.BOOLEAN_OPERATOR: READS,
-    Effect.ASSERTION: READS,
-    Effect.FILTER: READS,
-    Effect.NONZERO: SIZED,
-    Effect.BOOLEAN_INDEX: SIZED,
-    Effect.BOOLEAN_ASSIGN: SIZED,
-    Effect.UNIQUE: SIZED,
-    Effect.BINCOUNT: SIZED,
-    Effect.ONE_HOT: SIZED,
-    Effect.REPEAT_INTERLEAVE: SIZED,
-    Effect.DATA_SIZED: SIZED,
-    Effect.STATIC_NONZERO: FALLS_BACK,
-    Effect.CPU_FALLBACK: FALLS_BACK,
-}
-"""What costs wherever it stands, and what it does there. What a step loop or a script is needed for is left out."""
 SELDOM = frozenset({"amortised", "rare", "epoch", "closure", "collate"})
 """Regions that most calls don't enter."""
 LOOPS = frozenset({"loop", "while"})
@@ -151,12 +117,14 @@ class Package:
 
     def summary(self, frame: Frame, answer: Summary) -> ExternalSummary:
         seen = Seen(frame)
-        costs = [self.cost(key, event, surely) for key, event, surely in seen.events() if event.effect in COSTLY]
+        costs = [
+            self.cost(key, event, surely) for key, event, surely in seen.events() if TRAITS[event.effect].in_package
+        ]
         worst = max(costs, key=lambda cost: (cost.certainty, cost.place), default=None)
         return ExternalSummary(answer.value, worst, tuple(sorted(seen.signs & STEPPING)))
 
     def cost(self, key: FunctionKey, event: RawEvent, surely: bool) -> Cost:
-        what = COSTLY[event.effect]
+        what = TRAITS[event.effect].in_package
         place = os.path.relpath(key[0], self.folder).replace(os.sep, "/")
         # The library that runs may be another version than the one that is read: never certain.
         certainty = min(event.certainty, 1) if surely and not (event.guards or event.undecided) else 0

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from xlalint.facts.detectors.cold_sizes import check_cold_sizes
 from xlalint.facts.domain.values import NONE, Namespace
+from xlalint.facts.effect_traits import TRAITS
 from xlalint.facts.events import Effect
-from xlalint.facts.state.frame import APART, Frame
+from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.reaching import assignment_of
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
@@ -45,7 +46,7 @@ def check_elapsed(frame: Frame, node: ir.Binary) -> None:
 def reads_between(frame: Frame, first: int, last: int) -> Iterator[bool]:
     """Who reads a value has waited for it."""
     for event in frame.record.events.values():
-        if event.effect not in APART:
+        if not TRAITS[event.effect].coexists:
             yield first < ir.unpack(event.at)[0] <= last
 
 

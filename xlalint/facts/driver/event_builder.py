@@ -12,25 +12,20 @@ from xlalint.facts.detectors.mode_switches import alternates
 from xlalint.facts.domain.known_names import TRAINED
 from xlalint.facts.domain.values import LoopKey
 from xlalint.facts.driver.file_index import Evaluated
+from xlalint.facts.effect_traits import TRAITS
 from xlalint.facts.events import Certainty, Effect, Event, Heat, Place, Span, Step
 from xlalint.facts.heat import boundaries
 from xlalint.facts.heat.entry_points import decodes
 from xlalint.facts.heat.propagation import HeatMap, Pace
 from xlalint.facts.libraries.frameworks.lightning import BY_THE_STEP
-from xlalint.facts.records import FunctionKey, RawEvent, RegionKey
+from xlalint.facts.records import FunctionKey, RawEvent
 from xlalint.facts.regions import FunctionFacts, regions_around
-from xlalint.facts.state.frame import APART
 from xlalint.program.ir import unpack
 from xlalint.sources.source import Source
 
 SHORT = 60
 FEW = "few values"
-CONVERSIONS = frozenset({Effect.COPY_TO_HOST, Effect.VALUES_TO_LIST})
 TRAINING = TRAINED | {"framework"}
-CARRIED = frozenset(
-    {Effect.GROWING, Effect.GRAPH_THROUGH_STEPS, Effect.BAKED_NUMBER, Effect.GROWING_MODULE, Effect.VARYING_TRIPS}
-)
-BY_NUMBER = frozenset({Effect.BAKED_NUMBER, Effect.VARYING_TRIPS})
 
 
 class Text:
@@ -83,7 +78,7 @@ class EventBuilder:
         for one in functions:
             function = one.facts
             told: set[LoopKey] = set()
-            costly = {raw.at for raw in one.events if raw.effect not in APART}
+            costly = {raw.at for raw in one.events if not TRAITS[raw.effect].coexists}
             for raw in sorted(one.events, key=lambda e: (e.at, e.effect.value)):
                 if raw.effect is Effect.BOUNDARY:
                     raw = boundaries.placed_boundary(raw, function, self.heat)
@@ -91,7 +86,7 @@ class EventBuilder:
                     # A read cuts the graph, too, and is told as what it is.
                     continue
                 event = self.event(raw, function)
-                if event is not None and raw.effect in BY_NUMBER and raw.varies in self.heat.restarting:
+                if event is not None and TRAITS[raw.effect].by_value and raw.varies in self.heat.restarting:
                     # As many graphs as the range is long, each compiled once: told at the first use, and only
                     # possible, as nobody knows whether that is few.
                     first = raw.varies not in told
@@ -106,9 +101,9 @@ class EventBuilder:
 
     def event(self, raw: RawEvent, function: FunctionFacts) -> Event | None:
         pace = self.heat.pace(function.key, raw.region)
-        if raw.effect in CARRIED and not self.is_carried(raw, function, pace):
+        if TRAITS[raw.effect].carried and not self.is_carried(raw, function, pace):
             return None
-        if pace.host and raw.effect.value not in HOST_EFFECTS:
+        if pace.host and not TRAITS[raw.effect].on_host:
             return None
         if raw.effect is Effect.CUDA_HABIT and raw.subject == "silent-host" and not self.imports_xla:
             # A program that is only assumed to run on XLA is read with XLA's device in this place.
@@ -185,7 +180,7 @@ class EventBuilder:
     def converts(self, raw: RawEvent, function: FunctionFacts) -> bool:
         """Whether a function that nothing calls takes to the host what it was given, or bears the name of that: it is
         there for it, and who calls it decides how often. Another method may be a meter's, called in each step."""
-        if raw.effect not in CONVERSIONS or function.key in self.heat.via:
+        if not TRAITS[raw.effect].conversion or function.key in self.heat.via:
             return False
         as_given = not raw.origin and self.text.of(raw.operand).isidentifier()
         return function.name == raw.subject or (as_given and not function.owner)
@@ -230,7 +225,7 @@ class EventBuilder:
 
     def why(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> Iterator[Step]:
         own = os.path.abspath(self.source.path)
-        if pace.loop is not None and not self.encloses(pace.loop, function, raw.region):
+        if pace.loop is not None and pace.loop[0] != function.key:
             key, region = pace.loop
             yield Step(self.shown(key[0]), as_span(region[1]), "the step loop")
         # A step loop around the place itself needs no callers to make it hot.
@@ -240,13 +235,6 @@ class EventBuilder:
             yield Step(self.shown(caller[0]), as_span(edge.at), f"{name} calls {function_name(edge.callee)}")
         if raw.origin and function.key[0] == own:
             yield Step(self.shown(own), as_span(raw.origin), f"`{self.text.of(raw.operand)}` is set here")
-
-    def encloses(self, loop: tuple[FunctionKey, RegionKey], function: FunctionFacts, region: RegionKey) -> bool:
-        return loop[0] == function.key
-
-
-HOST_EFFECTS = frozenset({"padded-to-longest", "varying-batch", "short-last-batch", "breakpoint"})
-"""What counts in code that runs on the host: data sets and collators."""
 
 
 def as_span(at: int) -> Span:

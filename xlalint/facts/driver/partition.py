@@ -16,11 +16,11 @@ from xlalint.facts.driver.file_index import Evaluated, Index
 from xlalint.facts.driver.ir_exchange import pack_module, unpack_module
 from xlalint.facts.driver.workspace import MAX_IMPORTED, Surroundings, Workspace
 from xlalint.facts.driver.xla_reach import reaches_xla
+from xlalint.facts.effect_traits import TRAITS
 from xlalint.facts.engine.engine import Engine, is_without_grad
 from xlalint.facts.failures import Failure, reason_of
 from xlalint.facts.records import FunctionKey, FunctionRecord, RawEvent, RegionKey, function_key
 from xlalint.facts.regions import FunctionFacts
-from xlalint.facts.state.frame import APART
 from xlalint.program import ir
 from xlalint.program.link import Program, dotted_name, source_root
 from xlalint.program.lower import lower
@@ -331,7 +331,7 @@ def merge_records(a: Evaluated, b: Evaluated) -> Evaluated:
 
 
 def slot(event: RawEvent) -> str:
-    return event.effect.value if event.effect in APART else ""
+    return event.effect.value if TRAITS[event.effect].coexists else ""
 
 
 def without_collector() -> None:

@@ -12,6 +12,7 @@ from xlalint.facts.driver.file_index import Evaluated
 from xlalint.facts.driver.partition import Partition
 from xlalint.facts.driver.program_facts import ProgramFacts
 from xlalint.facts.driver.workspace import ALONE, Around, absolute
+from xlalint.facts.effect_traits import TRAITS
 from xlalint.facts.events import Certainty, Effect, Event, Heat, Place
 from xlalint.facts.explain.probe import Line, LineProbe
 from xlalint.facts.failures import Failure
@@ -170,7 +171,7 @@ class Explanation:
                 told = told or kind != "model-call"
                 yield STEPS[kind]
             for raw in sorted(one.events, key=lambda e: (e.at, e.effect.value)):
-                if self.is_here(raw.at) and raw.effect not in SIGNS and self.may_matter(raw, one.facts):
+                if self.is_here(raw.at) and not TRAITS[raw.effect].by_position and self.may_matter(raw, one.facts):
                     told = True
                     yield from self.happening(raw, one.facts)
         for event in self.placing.events(self.functions):
@@ -182,7 +183,7 @@ class Explanation:
 
     def may_matter(self, raw: RawEvent, function: FunctionFacts) -> bool:
         """What is recorded for the case that all of the program makes a cost of it says nothing where it makes none."""
-        return raw.effect not in IN_CASE or self.placing.event(raw, function) is not None
+        return not TRAITS[raw.effect].conditional or self.placing.event(raw, function) is not None
 
     def is_here(self, at: int) -> bool:
         first, _, last, _ = ir.unpack(at)
@@ -211,9 +212,6 @@ class Explanation:
         return "nothing that costs: no device tensor is known here"
 
 
-IN_CASE = frozenset({Effect.GRAPH_BREAK, Effect.COMPILED_PART, Effect.KEPT_OUTPUT})
-SIGNS = frozenset({Effect.BOUNDARY, Effect.MODE_SWITCH})
-"""What matters only by where it stands in its loop; told where it is flagged."""
 STEPS = {
     "backward": "a backward pass: its loop is a loop of steps",
     "optimizer-step": "the optimizer's step: its loop is a loop of steps",

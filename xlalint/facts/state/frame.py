@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from xlalint.facts.domain.values import TRUE, UNKNOWN, Function, KnownObject, LoopKey, Value, tensor_of
+from xlalint.facts.effect_traits import TRAITS
 from xlalint.facts.events import Effect, Place
 from xlalint.facts.external import Follower
 from xlalint.facts.failures import Failure
@@ -272,7 +273,7 @@ class Frame:
 
     def record_event(self, event: RawEvent) -> None:
         """One place gives one event: the first that costs for sure."""
-        key = (event.at, "" if event.effect not in APART else event.effect.value)
+        key = (event.at, "" if not TRAITS[event.effect].coexists else event.effect.value)
         known = self.record.events.get(key)
         surer = known is not None and known.certainty < event.certainty
         if known is None or (surer and (known.effect is event.effect or known.certainty == 0)):
@@ -384,35 +385,6 @@ class Inside:
     def __exit__(self, *error: object) -> None:
         self.frame.region = self.outer
         self.frame.loops = self.loops
-
-
-APART = frozenset(
-    {
-        Effect.BAKED_NUMBER,
-        Effect.GROWING,
-        Effect.GRAPH_THROUGH_STEPS,
-        Effect.NO_BOUNDARY,
-        Effect.BOUNDARY,
-        Effect.MODE_SWITCH,
-        Effect.PADDED_TO_LONGEST,
-        Effect.SHORT_LAST_BATCH,
-        Effect.VARYING_BATCH,
-        Effect.UNSUPPORTED,
-        Effect.CUDA_HABIT,
-        Effect.UPLOAD,
-        Effect.GROWING_MODULE,
-        Effect.KEPT_OUTPUT,
-        Effect.PLAIN_LOADER,
-        Effect.UNSYNCED_TIMER,
-        Effect.COLD_SIZES,
-        Effect.VARYING_TRIPS,
-        Effect.GRAPH_BREAK,
-        Effect.COMPILED_PART,
-        Effect.GENERATE,
-        Effect.RANDOM_STRUCTURE,
-    }
-)
-"""Effects that may stand beside a read in one place."""
 
 
 def span_of(node: ir.Expr | None) -> int:
