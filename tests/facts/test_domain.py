@@ -9,6 +9,7 @@ from covering import covers
 
 from xlalint.facts.domain.display import show
 from xlalint.facts.domain.lattice import join, join_all, order_key, sequence, union
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     ANY_HOST,
     DATA,
@@ -99,11 +100,11 @@ OBJECTS = [
     module_value("torch.nn.ModuleList", sequence("list", None, instance(B))),
     module_value("torch.nn.Linear", None, "a cost"),
     module_value("torch.nn.Linear", None, "bigger cost"),
-    known_object("optimizer"),
-    known_object("loader", known_object("batch", tensor(HOST)), "plain"),
-    known_object("loader", known_object("batch", tensor()), "boundary"),
-    known_object("loader", known_object("batch", tensor(HOST)), "other"),
-    known_object("loader"),
+    known_object(Role.OPTIMIZER),
+    known_object(Role.LOADER, known_object(Role.BATCH, tensor(HOST)), "plain"),
+    known_object(Role.LOADER, known_object(Role.BATCH, tensor()), "boundary"),
+    known_object(Role.LOADER, known_object(Role.BATCH, tensor(HOST)), "other"),
+    known_object(Role.LOADER),
     namespace("torch.nn"),
     bound_method(UNKNOWN, "f"),
 ]
@@ -217,7 +218,7 @@ def test_none_beside_a_tensor_is_a_tensor_that_may_be_none() -> None:
 
 
 def test_what_may_be_too_much_is_unknown() -> None:
-    apart = [F, G, class_object(A), instance(A), instance(B), known_object("optimizer"), namespace("torch.nn"), STR]
+    apart = [F, G, class_object(A), instance(A), instance(B), known_object(Role.OPTIMIZER), namespace("torch.nn"), STR]
     assert union([]) is UNKNOWN
     assert union(apart) is UNKNOWN
     few = apart[:MAX_UNION]
@@ -226,9 +227,9 @@ def test_what_may_be_too_much_is_unknown() -> None:
 
 
 def test_a_loader_of_one_kind_or_another_is_of_neither_but_a_boundary_is_no_lack() -> None:
-    plain, other, boundary = (known_object("loader", None, detail) for detail in ("plain", "other", "boundary"))
-    assert join(plain, other) is known_object("loader")
-    assert join(plain, boundary) is join(known_object("loader"), boundary) is boundary
+    plain, other, boundary = (known_object(Role.LOADER, None, detail) for detail in ("plain", "other", "boundary"))
+    assert join(plain, other) is known_object(Role.LOADER)
+    assert join(plain, boundary) is join(known_object(Role.LOADER), boundary) is boundary
 
 
 def test_of_two_loops_the_first_one_is_told() -> None:

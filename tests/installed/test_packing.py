@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xlalint.facts.domain.lattice import sequence, union
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     ANY_HOST,
     DTYPE,
@@ -55,7 +56,7 @@ VALUES = st.recursive(
             lambda items: mapping(tuple(items))
         ),
         st.lists(inner, min_size=1, max_size=3).map(union),
-        inner.map(lambda part: known_object("batch", part)),
+        inner.map(lambda part: known_object(Role.BATCH, part)),
     ),
     max_leaves=6,
 )

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from xlalint.facts.domain.refinement import as_operand
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import KnownObject, Value
 from xlalint.facts.external import Called, ExternalSummary
 from xlalint.facts.failures import reason_of
@@ -126,7 +127,7 @@ def question(name: str, called: Called, made: str = "") -> str:
 
 def handed(value: Value) -> Value:
     """A model's output that is handed on as it is, is a tensor: a structure would have been taken apart before."""
-    return as_operand(value) if type(value) is KnownObject and value.role == "output" else value
+    return as_operand(value) if type(value) is KnownObject and value.role == Role.OUTPUT else value
 
 
 def unpacked(arguments: list[Any], keywords: dict[str, Any], no_grad: bool) -> Called:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from xlalint.facts.domain.lattice import sequence, union
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     NO_CONSTANT,
     NONE,
@@ -63,7 +64,7 @@ def pack_object(value: Value) -> Packed:
     if isinstance(value, Module):
         return ["module", value.name, value.costs, value.given]
     if isinstance(value, KnownObject):
-        return ["role", value.role, None if value.element is None else pack(value.element), value.detail]
+        return ["role", value.role.value, None if value.element is None else pack(value.element), value.detail]
     if isinstance(value, Namespace) and value.path is None:
         return ["namespace", value.name]
     return ["unknown"]
@@ -98,5 +99,5 @@ def unpack_object(kind: str, rest: list[Packed]) -> Value:
         return module_value(name, None, costs, given)
     if kind == "role":
         name, element, detail = rest
-        return known_object(name, None if element is None else unpack(element), detail)
+        return known_object(Role(name), None if element is None else unpack(element), detail)
     return namespace(rest[0]) if kind == "namespace" else UNKNOWN

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlalint.facts.detectors.fallbacks import argument
 from xlalint.facts.domain.refinement import as_operand
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import NONE, KnownObject, Mapping, Sequence, Tensor, Value, surely_tensor, tensor_of
 from xlalint.facts.events import Effect
 from xlalint.facts.state.call import Call
@@ -98,7 +99,7 @@ def check_generator(frame: Frame, call: Call, made: Value) -> None:
     """A generator of the host draws there, wherever the result is to lie."""
     given = call.keywords.get("generator")
     known = tensor_of(made)
-    if type(given) is KnownObject and given.role == "generator" and known is not None and known.live:
+    if type(given) is KnownObject and given.role == Role.GENERATOR and known is not None and known.live:
         shown = next((value for name, value in call.node.keywords if name == "generator"), None)
         frame.emit(Effect.HOST_GENERATOR, call.node.at, known, "generator", shown)
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from xlalint.facts.domain.lattice import sequence
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     ANY_HOST,
     FALSE,
@@ -35,20 +36,20 @@ from xlalint.knowledge.tables import frameworks
 
 PARAMETER = re.compile(r"(?:(?P<owner>[\w*.|]+)\.)?(?P<method>[\w*]+)\((?P<name>#?\w+)\)")
 DTYPES = frozenset({"bool", "uint8", "int", "float", "complex"})
-PARAMETERS = known_object("parameters", tensor(dtype="float"))
+PARAMETERS = known_object(Role.PARAMETERS, tensor(dtype="float"))
 PARAMETER_GROUPS = sequence("list", None, mapping((("lr", ANY_HOST), ("params", PARAMETERS)), ANY_HOST))
 """An optimizer's groups: the parameters, and settings that are numbers; each has a learning rate, whatever else is put
 in its place."""
 ELSEWHERE: LoopKey = ("", "", 0)
 """The loop of the framework, which counts: nobody sees it."""
-ROLES = frozenset({"accelerator", "optimizer", "optimizer-state", "scheduler", "tokenizer", "writer"})
+ROLES = frozenset({Role.ACCELERATOR, Role.OPTIMIZER, Role.OPTIMIZER_STATE, Role.SCHEDULER, Role.TOKENIZER, Role.WRITER})
 COLLECTIONS = {"list of": "list", "tuple of": "tuple"}
 
 
 def parsed(text: str) -> Value:
     """The value that a row's words stand for; unknown where they say nothing of tensors."""
     if text.startswith(("dict of", "batch")):
-        return known_object("batch", tensor(HOST if text.endswith("host") else XLA, certainty=1))
+        return known_object(Role.BATCH, tensor(HOST if text.endswith("host") else XLA, certainty=1))
     if " and " in text:
         return sequence("tuple", [parsed(part) for part in text.split(" and ")])
     for start, kind in COLLECTIONS.items():
@@ -66,10 +67,10 @@ def parsed(text: str) -> Value:
     if words[0] == "module":
         return module_value(words[1] if len(words) > 1 else "?")
     if words[0] == "output":
-        return known_object("output", tensor(certainty=1))
+        return known_object(Role.OUTPUT, tensor(certainty=1))
     if words[0] in ROLES:
         # Of a scheduler that is untold nobody knows where its timesteps lie.
-        return known_object(words[0], UNKNOWN if words[1:] == ["untold"] else None)
+        return known_object(Role(words[0]), UNKNOWN if words[1:] == ["untold"] else None)
     if words[0] != "tensor":
         return UNKNOWN
     device = HOST if "host" in words else XLA
@@ -160,5 +161,5 @@ def promised_class(name: str) -> Value | None:
     for pattern in sorted(frameworks().names("annotation")):
         if fnmatch.fnmatchcase(name, pattern):
             part = frameworks().get("annotation", pattern) or ""
-            return module_value("?") if part == "module" else known_object(part)
+            return module_value("?") if part == "module" else known_object(Role(part))
     return None

@@ -79,7 +79,7 @@ def show_object(value: Value) -> str:
     if isinstance(value, Module):
         return f"module {value.name}"
     if isinstance(value, KnownObject):
-        return value.role if value.element is None else f"{value.role} of {show(value.element)}"
+        return value.role.value if value.element is None else f"{value.role.value} of {show(value.element)}"
     if isinstance(value, Namespace):
         return f"name {value.name}"
     if isinstance(value, Bound):

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from xlalint.facts.domain.role import Role
 from xlalint.program import ir
 
 XLA, HOST = "xla", "host"
@@ -222,7 +223,7 @@ class Module(Value, frozen=True):
 class KnownObject(Value, frozen=True):
     """An object known by its part: optimizer, scheduler, loader, iterator, writer, scaler, device …"""
 
-    role: str
+    role: Role
     element: Value | None
     detail: str | None
 
@@ -260,7 +261,7 @@ def mapping(items: tuple[tuple[Any, Value], ...] = (), rest: Value | None = None
 
 
 _mapping = lru_cache(maxsize=None, typed=True)(Mapping)
-_function, _namespace, _module, _role = cache(Function), cache(Namespace), cache(Module), cache(KnownObject)
+_function, _namespace, _module, _known_object = cache(Function), cache(Namespace), cache(Module), cache(KnownObject)
 
 
 def function_value(
@@ -289,8 +290,8 @@ def module_value(
     return _module(name, elements, costs, given)
 
 
-def known_object(name: str, element: Value | None = None, detail: str | None = None) -> KnownObject:
-    return _role(name, element, detail)
+def known_object(role: Role, element: Value | None = None, detail: str | None = None) -> KnownObject:
+    return _known_object(role, element, detail)
 
 
 bound_method = cache(Bound)
@@ -314,14 +315,16 @@ def tensor_of(value: Value | None) -> Tensor | None:
     return None
 
 
-TENSOR_ROLES = frozenset({"batch", "output", "derived"})
+TENSOR_ROLES = frozenset({Role.BATCH, Role.OUTPUT, Role.DERIVED})
 """Roles that stand for tensors or for structures of them: a loader's batch, a model's output, and what an unknown
 function made of tensors that it was given."""
 
 
 def is_guess(value: Value) -> bool:
     """Nothing is known of it but that it was made of tensors."""
-    return (type(value) is Tensor and value.certainty == 0) or (type(value) is KnownObject and value.role == "derived")
+    return (type(value) is Tensor and value.certainty == 0) or (
+        type(value) is KnownObject and value.role == Role.DERIVED
+    )
 
 
 def surely_tensor(value: Value) -> bool:

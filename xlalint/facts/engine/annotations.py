@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlalint.facts.domain.declared import promised_class
 from xlalint.facts.domain.known_names import SETTINGS
 from xlalint.facts.domain.lattice import sequence, union
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     ANY_DEVICE,
     ANY_HOST,
@@ -46,16 +47,16 @@ NAMED: dict[str, Value | None] = {
     "Any": None,
     "Callable": None,
     "object": None,
-    "DataLoader": known_object("loader", tensor(HOST, certainty=1)),
-    "Optimizer": known_object("optimizer"),
-    "LRScheduler": known_object("scheduler"),
-    "_LRScheduler": known_object("scheduler"),
+    "DataLoader": known_object(Role.LOADER, tensor(HOST, certainty=1)),
+    "Optimizer": known_object(Role.OPTIMIZER),
+    "LRScheduler": known_object(Role.SCHEDULER),
+    "_LRScheduler": known_object(Role.SCHEDULER),
     "Module": module_value("?"),
-    "SummaryWriter": known_object("writer"),
+    "SummaryWriter": known_object(Role.WRITER),
     "ArgumentParser": ANY_HOST,
     "Namespace": ANY_HOST,
     "Path": ANY_HOST,
-    "Logger": known_object("logger"),
+    "Logger": known_object(Role.LOGGER),
 }
 SEQUENCES = {
     "list": "list",

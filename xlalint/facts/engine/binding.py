@@ -20,6 +20,7 @@ from xlalint.facts.domain.known_names import (
     TENSOR_SUFFIXES,
 )
 from xlalint.facts.domain.lattice import sequence, union
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     ANY_HOST,
     HOST,
@@ -172,7 +173,7 @@ def by_framework(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Param
     if parameter.name in BATCH_NAMES:
         subscripted = "[]" in function.uses.get(parameter.name, ())
         if function.name in STEP_METHODS or (subscripted and function.name in ("forward", "compute_loss")):
-            return known_object("batch", tensor(certainty=1))
+            return known_object(Role.BATCH, tensor(certainty=1))
     return None
 
 
@@ -217,20 +218,20 @@ def by_use(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) 
     if ("zero_grad" in uses and "step" in uses) or (
         (name in OPTIMIZER_NAMES or name.endswith("optimizer")) and "step" in uses
     ):
-        return known_object("optimizer")
+        return known_object(Role.OPTIMIZER)
     if "step" in uses and "sched" in name:
-        return known_object("scheduler")
+        return known_object(Role.SCHEDULER)
     if "scale" in uses and "update" in uses and "step" in uses:
-        return known_object("scaler")
+        return known_object(Role.SCALER)
     if "backward" in uses and (name in DRIVER_NAMES or not uses.isdisjoint(DRIVER_USES)):
-        return known_object("accelerator")
+        return known_object(Role.ACCELERATOR)
     if not uses.isdisjoint(MODEL_USES):
         return module_value("?")
     if "backward" in uses:
         return tensor(dtype="float", certainty=1)
     samples = "dataset" in uses or ("for" in uses and not uses.isdisjoint(("batch_sampler", "sampler")))
     if samples or is_loader_name(engine, name):
-        return known_object("loader", known_object("batch", tensor(None, certainty=1)))
+        return known_object(Role.LOADER, known_object(Role.BATCH, tensor(None, certainty=1)))
     if "()" in uses and (name in MODEL_NAMES or name.endswith(("_model", "_net", "model"))):
         return module_value("?")
     if "()" in uses and (name in LOSS_NAMES or name.endswith(("criterion", "_loss", "loss_fn"))):

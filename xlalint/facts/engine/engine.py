@@ -14,6 +14,7 @@ from xlalint.facts.domain.display import show
 from xlalint.facts.domain.known_names import UNEVALUATED_DECORATORS
 from xlalint.facts.domain.lattice import join_maybe, sequence
 from xlalint.facts.domain.refinement import at_most, without_gradient
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     HOST,
     NONE,
@@ -387,10 +388,10 @@ class Engine(Attributes):
         """What a ``with`` item binds, and the pace of its body."""
         value = frame.evaluate(expression)
         if type(value) is KnownObject:
-            if value.role == "context":
+            if value.role == Role.CONTEXT:
                 off = value.detail in ("no_grad", "inference_mode")
                 return UNKNOWN, "evaluation" if off else ""
-            if value.role == "boundary-context":
+            if value.role == Role.BOUNDARY_CONTEXT:
                 return UNKNOWN, f"boundary {value.detail}"
             return value, ""
         if type(value) in (Instance, Struct):
@@ -408,7 +409,7 @@ class Engine(Attributes):
             expression = expression.arguments[0]
         name = last_name(expression)
         if name and is_loader_name(self, name):
-            return known_object("loader", known_object("batch", tensor(None, certainty=1)))
+            return known_object(Role.LOADER, known_object(Role.BATCH, tensor(None, certainty=1)))
         return value
 
     # Objects

@@ -11,6 +11,7 @@ import msgspec
 from xlalint.facts.detectors.graph_breaks import check_break, is_turned_off
 from xlalint.facts.domain.lattice import join_all, join_maybe
 from xlalint.facts.domain.refinement import as_operand, at_most
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     ANY_HOST,
     NONE,
@@ -141,7 +142,7 @@ def alike(values: list[Value]) -> Value:
 
 
 def is_output(value: Value) -> bool:
-    return type(value) is KnownObject and value.role == "output"
+    return type(value) is KnownObject and value.role == Role.OUTPUT
 
 
 def call_function(frame: Frame, callee: Function, call: Call) -> Value:

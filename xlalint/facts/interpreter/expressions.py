@@ -8,6 +8,7 @@ from typing import Any
 from xlalint.facts.detectors.text_reads import read_by_text
 from xlalint.facts.detectors.timers import check_elapsed
 from xlalint.facts.domain.lattice import join, join_all, join_maybe, sequence, union
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.row_lengths import row_length
 from xlalint.facts.domain.values import (
     ANY_HOST,
@@ -220,7 +221,7 @@ def evaluate_comprehension(frame: Frame, node: ir.Comprehension) -> Value:
     exact: tuple[Value, ...] | None = None
     first = node.generators[0]
     outer = frame.evaluate(first.iterable)
-    over = "loader" if type(outer) is KnownObject and outer.role == "loader" else ""
+    over = "loader" if type(outer) is KnownObject and outer.role == Role.LOADER else ""
     with frame.inside("loop", node.at, over, span_of(first.iterable)):
         for generator in node.generators:
             iterable = outer if generator is first else frame.evaluate(generator.iterable)

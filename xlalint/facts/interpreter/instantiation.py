@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xlalint.facts.domain.known_names import SETTINGS
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     ANY_HOST,
     NONE,
@@ -107,5 +108,5 @@ def framework_role(
         if frameworks().get("loader", base) is not None:
             return make_loader(frame, call.named(base))
         if base.startswith("torch.optim."):
-            return known_object("scheduler" if "lr_scheduler" in base else "optimizer")
+            return known_object(Role.SCHEDULER if "lr_scheduler" in base else Role.OPTIMIZER)
     return None

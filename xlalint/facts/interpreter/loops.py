@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from xlalint.facts.detectors.varying_structure import check_trips
 from xlalint.facts.domain.lattice import sequence
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     ANY_HOST,
     UNKNOWN,
@@ -44,7 +45,9 @@ def execute_for(frame: Frame, node: ir.For) -> None:
     if over == "loader":
         frame.sign("loader", node.at)
     with frame.inside("loop", node.at, over, span_of(node.iterable)):
-        detail = next((p.detail for p in alternatives(iterable) if type(p) is KnownObject and p.role == "loader"), None)
+        detail = next(
+            (p.detail for p in alternatives(iterable) if type(p) is KnownObject and p.role == Role.LOADER), None
+        )
         if detail is not None:
             frame.sign(f"{detail}-loader", node.at)
         element = members.element_of(frame, iterable)
@@ -89,11 +92,11 @@ def what_is_iterated(iterable: Value, node: ir.Expr) -> str:
     if type(inner) is ir.Call and called_name(inner) in ("range", "trange", "count"):
         return "counter"
     for part in alternatives(iterable):
-        if type(part) is KnownObject and part.role == "loader":
+        if type(part) is KnownObject and part.role == Role.LOADER:
             return "loader"
         if type(part) is Host and part.type == "range":
             return "counter"
-        if type(part) is KnownObject and part.role == "parameters":
+        if type(part) is KnownObject and part.role == Role.PARAMETERS:
             return "parameters"
     return "tensor" if counted or is_row(iterable) else ""
 

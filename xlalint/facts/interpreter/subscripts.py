@@ -7,6 +7,7 @@ from xlalint.facts.detectors.padding import tell_width
 from xlalint.facts.detectors.uploads import check_index
 from xlalint.facts.domain.known_names import TEXT_KEYS
 from xlalint.facts.domain.lattice import MASKS, join_all, join_varies, sequence
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.row_lengths import is_mark, width_among
 from xlalint.facts.domain.values import (
     ANY_HOST,
@@ -72,9 +73,9 @@ def subscript(frame: Frame, value: Value, index: ir.Expr, node: ir.Subscript) ->
 
 
 def index_known_object(frame: Frame, value: KnownObject, key: Value) -> Value:
-    if value.role == "batch" and isinstance(key, Host) and key.constant in TEXT_KEYS:
+    if value.role == Role.BATCH and isinstance(key, Host) and key.constant in TEXT_KEYS:
         return sequence("list", None, STR)
-    if value.role in TENSOR_ROLES or value.role == "parameter-groups":
+    if value.role in TENSOR_ROLES or value.role == Role.PARAMETER_GROUPS:
         return value.element or UNKNOWN
     return optimizer_state.state_of_parameter(frame) if value.role == optimizer_state.ROLE else UNKNOWN
 

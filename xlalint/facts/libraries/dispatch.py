@@ -15,6 +15,7 @@ from xlalint.facts.detectors.timers import note_wait
 from xlalint.facts.detectors.unsupported import check_restrictions
 from xlalint.facts.domain.declared import parsed
 from xlalint.facts.domain.lattice import join_maybe
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     ANY_HOST,
     FALSE,
@@ -97,23 +98,23 @@ def call_torch_library(frame: Frame, rest: str, call: Call) -> Value | None:
     if found is not None:
         return found
     if call.last in ENTERED:
-        return known_object("context", None, call.last)
+        return known_object(Role.CONTEXT, None, call.last)
     if call.name.startswith(STAND_IN) and call.last in factories.LEGACY:
         return factories.made_by_type(frame, XLA, call)
     if rest.startswith("nn.") and (call.last[:1].isupper() or call.last in modules.PARAMETRIZING):
         return modules.make_module(frame, call)
     if rest.startswith("optim."):
         if call.last[:1].isupper():
-            return known_object("scheduler" if "lr_scheduler" in rest else "optimizer", None, call.name)
+            return known_object(Role.SCHEDULER if "lr_scheduler" in rest else Role.OPTIMIZER, None, call.name)
         return UNKNOWN
     if call.name == "torch.compile":
         note_compiled(frame, call)
     if rest == "compile" or rest.startswith("jit."):
         return call.arguments[0] if call.arguments else UNKNOWN
     if call.last == "GradScaler":
-        return known_object("scaler", None, call.name if call.keywords.get("enabled", TRUE) is TRUE else None)
+        return known_object(Role.SCALER, None, call.name if call.keywords.get("enabled", TRUE) is TRUE else None)
     if call.last == "SummaryWriter":
-        return known_object("writer")
+        return known_object(Role.WRITER)
     if rest.startswith("hub."):
         return module_value("?") if rest == "hub.load" else UNKNOWN
     if rest.startswith("distributions.") and call.last[:1].isupper():
@@ -137,7 +138,7 @@ def call_framework_row(frame: Frame, call: Call) -> Value | None:
         printed(frame, call.name, call)
         return NONE
     if table.get("writer", call.name) is not None:
-        return training.write(frame, known_object("writer"), call.named(call.last))
+        return training.write(frame, known_object(Role.WRITER), call.named(call.last))
     if table.get("wraps", call.name) is not None:
         return call.arguments[0] if call.arguments else next(iter(call.keywords.values()), UNKNOWN)
     if table.get("boundary-loader", call.name) is not None:
@@ -164,9 +165,9 @@ def call_framework_row(frame: Frame, call: Call) -> Value | None:
             check_collator(frame, call, "padding=" in collator, 2)
         return OBJECT
     if table.get("tokenizer", call.name) is not None:
-        return known_object("tokenizer")
+        return known_object(Role.TOKENIZER)
     if table.get("metric", call.name) == "on the host":
-        return known_object("host-metric")
+        return known_object(Role.HOST_METRIC)
     return made_by_row(call.name)
 
 
@@ -182,7 +183,7 @@ def made_by_row(name: str) -> Value | None:
     if row is not None:
         return parsed(row)
     row = frameworks().get("maker", name)
-    return None if row is None else known_object("maker", parsed(row))
+    return None if row is None else known_object(Role.MAKER, parsed(row))
 
 
 def launch(frame: Frame, how: str, call: Call) -> Value:
@@ -212,7 +213,7 @@ def call_boundary(frame: Frame, holds: str, call: Call) -> Value:
             frame.sign("step-without-barrier", call.node.at)
             return NONE
     if "context" in holds:
-        return known_object("boundary-context", None, call.last)
+        return known_object(Role.BOUNDARY_CONTEXT, None, call.last)
     note_boundary(frame, call.node)
     check_break(frame, call.last, call.node)
     frame.boundary(call.node.at)
@@ -239,13 +240,13 @@ def call_framework(frame: Frame, call: Call) -> Value | None:
     if found is not None:
         return found
     if call.last in ("Accelerator", "Fabric"):
-        return known_object("accelerator")
+        return known_object(Role.ACCELERATOR)
     if call.last == "SummaryWriter":
-        return known_object("writer")
+        return known_object(Role.WRITER)
     if call.name in printers():
-        return known_object("printer", None, call.name)
+        return known_object(Role.PRINTER, None, call.name)
     if "Tokenizer" in call.name or "Processor" in call.name or "FeatureExtractor" in call.name:
-        return known_object("tokenizer")
+        return known_object(Role.TOKENIZER)
     made = made_by_diffusers(call.name)
     if made is not None:
         return made
@@ -254,7 +255,7 @@ def call_framework(frame: Frame, call: Call) -> Value | None:
     ):
         return made_model(call.name, call.arguments, call.keywords)
     if call.last == "get_logger":
-        return known_object("logger")
+        return known_object(Role.LOGGER)
     if call.name.startswith("ignite."):
         return make_attachable(call.name, call.keywords)
     if call.last.startswith("DataCollator"):
@@ -267,14 +268,14 @@ def call_framework(frame: Frame, call: Call) -> Value | None:
 
 
 def call_role(frame: Frame, role: KnownObject, call: Call) -> Value:
-    if role.role == "tokenizer":
+    if role.role == Role.TOKENIZER:
         check_padding_call(frame, call.named("__call__"))
-        return known_object("batch", tensor(HOST, "int", None, False, None, 1))
-    if role.role == "maker":
+        return known_object(Role.BATCH, tensor(HOST, "int", None, False, None, 1))
+    if role.role == Role.MAKER:
         return role.element or UNKNOWN
-    if role.role == "metric":
+    if role.role == Role.METRIC:
         return call_metric(frame, role, call.named("forward"))
-    if role.role == "pipeline":
+    if role.role == Role.PIPELINE:
         return call_pipeline(call.keywords)
     if role.role in TENSOR_ROLES:
         return role
@@ -302,7 +303,7 @@ def known_function(frame: Frame, callee: Function, call: Call) -> Value | None:
     if name == "_gradient_checkpointing_func" and call.arguments:
         return frame.call(call.arguments[0], call.given(call.arguments[1:], {}))
     if name in ("warning_once", "get_logger"):
-        return known_object("logger") if name == "get_logger" else NONE
+        return known_object(Role.LOGGER) if name == "get_logger" else NONE
     return None
 
 

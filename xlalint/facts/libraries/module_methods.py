@@ -9,6 +9,7 @@ from xlalint.facts.detectors.round_trips import check_way_to_host
 from xlalint.facts.detectors.unsupported import check_restrictions
 from xlalint.facts.detectors.uploads import check_module
 from xlalint.facts.domain.lattice import join, sequence
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     NONE,
     OBJECT,
@@ -48,7 +49,7 @@ def call_module_method(frame: Frame, receiver: Module | Instance | Struct, call:
     check_hooked(frame, call.name, call.node)
     if call.name in MODULE_RESULTS:
         if call.name in ("parameters", "buffers"):
-            return known_object("parameters", tensor(dtype="float"))
+            return known_object(Role.PARAMETERS, tensor(dtype="float"))
         return MODULE_RESULTS[call.name]
     if call.name == "cuda":
         note_cuda(frame, call.node)
@@ -70,8 +71,8 @@ def call_module_method(frame: Frame, receiver: Module | Instance | Struct, call:
 MODULE_RESULTS: dict[str, Value] = {
     "parameters": UNKNOWN,
     "buffers": UNKNOWN,
-    "named_parameters": known_object("parameters", sequence("tuple", (STR, tensor(dtype="float")))),
-    "named_buffers": known_object("parameters", sequence("tuple", (STR, tensor(dtype="float", grad=False)))),
+    "named_parameters": known_object(Role.PARAMETERS, sequence("tuple", (STR, tensor(dtype="float")))),
+    "named_buffers": known_object(Role.PARAMETERS, sequence("tuple", (STR, tensor(dtype="float", grad=False)))),
     "modules": sequence("list", None, module_value("?")),
     "children": sequence("list", None, module_value("?")),
     "named_modules": sequence("list", None, sequence("tuple", (STR, module_value("?")))),

@@ -10,6 +10,7 @@ from xlalint.facts.detectors.text_reads import logged
 from xlalint.facts.domain.known_names import LEVELS
 from xlalint.facts.domain.lattice import join_all, sequence
 from xlalint.facts.domain.refinement import as_operand
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.row_lengths import longest_of
 from xlalint.facts.domain.values import (
     ANY_HOST,
@@ -117,7 +118,7 @@ def call_logging(frame: Frame, call: Call) -> Value:
     if last in LEVELS:
         logged(frame, call)
         return NONE
-    return known_object("logger") if last in ("getLogger", "get_logger") else UNKNOWN
+    return known_object(Role.LOGGER) if last in ("getLogger", "get_logger") else UNKNOWN
 
 
 def call_collections(frame: Frame, call: Call) -> Value:
@@ -142,7 +143,7 @@ def call_itertools(frame: Frame, call: Call) -> Value:
     if call.name == "itertools.count":
         return host("range")
     if call.name == "itertools.chain" and any(
-        type(v) is KnownObject and v.role == "parameters" for v in call.arguments
+        type(v) is KnownObject and v.role == Role.PARAMETERS for v in call.arguments
     ):
         return next(v for v in call.arguments if type(v) is KnownObject)
     return sequence("list", None, join_all([members.element_of(frame, v) for v in call.arguments]))
@@ -170,7 +171,7 @@ def call_progress(frame: Frame, call: Call) -> Value:
     if last == "trange":
         return host("range")
     value = call.arguments[0] if call.arguments else call.keywords.get("iterable")
-    return value if value is not None else known_object("progress")
+    return value if value is not None else known_object(Role.PROGRESS)
 
 
 def call_host(frame: Frame, call: Call) -> Value:

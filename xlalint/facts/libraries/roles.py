@@ -8,6 +8,7 @@ from typing import TypeAlias
 from xlalint.facts.detectors.costly_calls import check_call
 from xlalint.facts.domain.declared import PARAMETER_GROUPS
 from xlalint.facts.domain.known_names import ANY_ATTRIBUTE_ROLES, HOST_ATTRIBUTES, TENSOR_METHODS
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import INT, UNKNOWN, XLA_DEVICE, KnownObject, Value, bound_method, tensor, tensor_of
 from xlalint.facts.libraries.frameworks.accelerate import call_driver
 from xlalint.facts.libraries.frameworks.diffusers import (
@@ -47,7 +48,7 @@ def call_role_method(frame: Frame, role: KnownObject, call: Call) -> Value | Non
     """A method of something known by its part; None where the part does not say."""
     if role.detail is not None and call.name in DECISIVE and (made := maker(role)):
         # A value lies where the distribution does that is asked about it.
-        given = [role.element] if role.role == "distribution" and role.element is not None else call.arguments
+        given = [role.element] if role.role == Role.DISTRIBUTION and role.element is not None else call.arguments
         check_call(frame, Call(f"{made}.{call.name}", given, call.keywords, call.node))
     handler = ROLE_METHODS.get(role.role)
     return None if handler is None else handler(frame, role, call)
@@ -59,30 +60,30 @@ def accelerator_method(frame: Frame, role: KnownObject, call: Call) -> Value | N
 
 def maker(role: KnownObject) -> str | None:
     """The class that the table of costly calls knows an object by."""
-    if role.role != "distribution":
+    if role.role != Role.DISTRIBUTION:
         return role.detail
     return f"{DISTRIBUTIONS}.Distribution" if role.detail and not role.detail.startswith(UNCHECKED) else None
 
 
 ROLE_METHODS: dict[str, RoleMethod] = {
-    "accelerator": accelerator_method,
-    "attachable": lambda frame, role, call: attach(frame, role, call) if call.name == "attach" else None,
-    "distribution": lambda frame, role, call: drawn(role, call.name) if role.element is not None else None,
-    "engine": lambda frame, role, call: run_engine(frame, role, call) if call.name == "run" else None,
-    "generator": lambda frame, role, call: role if call.name == "manual_seed" else UNKNOWN,
-    "host-metric": lambda frame, role, call: call_host_metric(frame, call),
-    "loader": lambda frame, role, call: role if call.name == "__iter__" else UNKNOWN,
-    "logger": logger_method,
-    "metric": call_metric,
-    "optimizer": optimizer_method,
-    "packed": lambda *_: UNKNOWN,
-    "pipeline": lambda frame, role, call: role if call.name in MOVING else None,
-    "printer": printer_method,
-    "scaler": scaler_method,
-    "scheduler": call_scheduler,
-    "tokenizer": tokenizer_method,
-    "progress": write,
-    "writer": write,
+    Role.ACCELERATOR: accelerator_method,
+    Role.ATTACHABLE: lambda frame, role, call: attach(frame, role, call) if call.name == "attach" else None,
+    Role.DISTRIBUTION: lambda frame, role, call: drawn(role, call.name) if role.element is not None else None,
+    Role.ENGINE: lambda frame, role, call: run_engine(frame, role, call) if call.name == "run" else None,
+    Role.GENERATOR: lambda frame, role, call: role if call.name == "manual_seed" else UNKNOWN,
+    Role.HOST_METRIC: lambda frame, role, call: call_host_metric(frame, call),
+    Role.LOADER: lambda frame, role, call: role if call.name == "__iter__" else UNKNOWN,
+    Role.LOGGER: logger_method,
+    Role.METRIC: call_metric,
+    Role.OPTIMIZER: optimizer_method,
+    Role.PACKED: lambda *_: UNKNOWN,
+    Role.PIPELINE: lambda frame, role, call: role if call.name in MOVING else None,
+    Role.PRINTER: printer_method,
+    Role.SCALER: scaler_method,
+    Role.SCHEDULER: call_scheduler,
+    Role.TOKENIZER: tokenizer_method,
+    Role.PROGRESS: write,
+    Role.WRITER: write,
 }
 """Who answers for a method of an object that is known by its part; None where the part does not say."""
 
@@ -96,18 +97,18 @@ def role_attribute(value: KnownObject, name: str) -> Value:
         if name not in TENSOR_METHODS and value.element is not None:
             return value.element
     moments = ("mean", "stddev", "variance", "mode", "logits", "probs", "loc", "scale")
-    if value.role == "distribution" and name in moments and value.detail != LATENTS:
+    if value.role == Role.DISTRIBUTION and name in moments and value.detail != LATENTS:
         return value.element or UNKNOWN
-    if value.role == "engine":
+    if value.role == Role.ENGINE:
         return engine_attribute(value, name)
-    if value.role == "accelerator" and name == "device":
+    if value.role == Role.ACCELERATOR and name == "device":
         return XLA_DEVICE
-    if value.role == "optimizer" and name == "param_groups":
+    if value.role == Role.OPTIMIZER and name == "param_groups":
         return PARAMETER_GROUPS
-    if value.role == "scheduler" and name == "timesteps":
+    if value.role == Role.SCHEDULER and name == "timesteps":
         return timesteps_of(value)
-    if value.role == "pipeline":
+    if value.role == Role.PIPELINE:
         return pipeline_attribute(value, name)
-    if value.role == "loader" and name in ("dataset", "sampler", "batch_sampler", "batch_size", "collate_fn"):
+    if value.role == Role.LOADER and name in ("dataset", "sampler", "batch_sampler", "batch_size", "collate_fn"):
         return UNKNOWN if name != "batch_size" else INT
     return bound_method(value, name)

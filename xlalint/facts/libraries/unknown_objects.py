@@ -8,6 +8,7 @@ from xlalint.facts.detectors.mode_switches import switch_mode
 from xlalint.facts.detectors.padding import check_padding_call
 from xlalint.facts.detectors.text_reads import logged
 from xlalint.facts.domain.known_names import LEVELS, OPTIMIZER_NAMES
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.row_lengths import largest_item
 from xlalint.facts.domain.values import (
     ANY_HOST,
@@ -42,7 +43,7 @@ def call_unknown_method(frame: Frame, receiver: Value, call: Call) -> Value:
         logged(frame, call)
         return NONE
     if call.name in READING_WRITERS or (call.name in READING_MAPS and text in WRITER_NAMES):
-        return write(frame, known_object("writer"), call)
+        return write(frame, known_object(Role.WRITER), call)
     if call.name == "step" and ("optim" in text.lower() or text in ("opt", "solver")):
         frame.sign("optimizer-step", call.node.at)
         frame.sign("plain-step", call.node.at)
@@ -78,7 +79,7 @@ def call_unknown_method(frame: Frame, receiver: Value, call: Call) -> Value:
         check_padding_call(frame, call)
         return UNKNOWN
     if call.name == "prepare" and "accelerator" in text:
-        return call_driver(frame, known_object("accelerator"), call)
+        return call_driver(frame, known_object(Role.ACCELERATOR), call)
     return call_unknown(frame, call)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xlalint.facts.domain.refinement import as_operand
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import UNKNOWN, KnownObject, Sequence, Tensor, Value, known_object, tensor, tensor_of
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
@@ -10,17 +11,17 @@ from xlalint.facts.state.frame import Frame
 
 def call_unknown(frame: Frame, call: Call) -> Value:
     """Something unknown that is fed a batch in a step loop is taken for a model; what is made of tensors, for one."""
-    if any(type(a) is KnownObject and a.role == "batch" for a in call.arguments) or (
+    if any(type(a) is KnownObject and a.role == Role.BATCH for a in call.arguments) or (
         type(call.keywords.get("**")) is Tensor and "**" in call.keywords
     ):
         frame.sign("model-call", call.node.at)
-        return known_object("output", tensor(certainty=1))
+        return known_object(Role.OUTPUT, tensor(certainty=1))
     if any(holds_live_tensor(value) for value in (*call.arguments, *call.keywords.values())):
         return DERIVED
     return UNKNOWN
 
 
-DERIVED = known_object("derived", tensor(certainty=0))
+DERIVED = known_object(Role.DERIVED, tensor(certainty=0))
 
 
 def holds_live_tensor(value: Value) -> bool:

@@ -13,6 +13,7 @@ from xlalint.facts.detectors.loss import learn_loss
 from xlalint.facts.detectors.text_reads import printed
 from xlalint.facts.domain.declared import promised_result
 from xlalint.facts.domain.lattice import sequence
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import NONE, TRUE, UNKNOWN, KnownObject, Value
 from xlalint.facts.libraries.frameworks.training import gathered, on_device, write
 from xlalint.facts.libraries.installed.followed_calls import follow_method
@@ -37,7 +38,7 @@ def call_driver(frame: Frame, role: KnownObject, call: Call) -> Value:
         check_forwarded_call(frame, methods("hands-on")[call.name], call)
     if call.name in methods("prepares"):
         frame.sign("framework", call.node.at)
-        values = [on_device(v) if type(v) is KnownObject and v.role == "loader" else v for v in call.arguments]
+        values = [on_device(v) if type(v) is KnownObject and v.role == Role.LOADER else v for v in call.arguments]
         return values[0] if len(values) == 1 else sequence("tuple", values)
     if call.name in methods("backward"):
         frame.sign("backward", call.node.at)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlalint.facts.domain.declared import promised_attribute
 from xlalint.facts.domain.lattice import sequence
 from xlalint.facts.domain.refinement import as_operand
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     ANY_HOST,
     FALSE,
@@ -43,15 +44,15 @@ def made_by_diffusers(name: str) -> Value | None:
         return None
     if parts[-1].endswith("Scheduler"):
         # Where its timesteps lie, `set_timesteps` will tell.
-        return known_object("scheduler", UNKNOWN)
-    return known_object("pipeline") if parts[-1].endswith("Pipeline") or "PipelineFor" in parts[-1] else None
+        return known_object(Role.SCHEDULER, UNKNOWN)
+    return known_object(Role.PIPELINE) if parts[-1].endswith("Pipeline") or "PipelineFor" in parts[-1] else None
 
 
 def call_scheduler(frame: Frame, role: KnownObject, call: Call) -> Value:
     if call.name == "set_timesteps":
         given = call.keywords.get("device", call.arguments[1] if len(call.arguments) > 1 else None)
         device = HOST if given is None else device_of(given)
-        keep(frame, call.node, known_object("scheduler", tensor(device, "int", of_rank(1), certainty=1)))
+        keep(frame, call.node, known_object(Role.SCHEDULER, tensor(device, "int", of_rank(1), certainty=1)))
         return NONE
     return carried(call.name, call.arguments, call.keywords)
 
@@ -69,7 +70,7 @@ def carried(name: str, arguments: list[Value], keywords: dict[str, Value]) -> Va
         return UNKNOWN
     if "output" not in row:
         return known
-    return sequence("tuple", None, known) if keywords.get("return_dict") is FALSE else known_object("output", known)
+    return sequence("tuple", None, known) if keywords.get("return_dict") is FALSE else known_object(Role.OUTPUT, known)
 
 
 def timesteps_of(role: KnownObject) -> Value:
@@ -79,7 +80,7 @@ def timesteps_of(role: KnownObject) -> Value:
 def latents_of(output: KnownObject) -> Value:
     """``vae.encode(x).latent_dist``."""
     known = tensor_of(output.element) if output.element is not None else None
-    return known_object("distribution", (known or tensor(certainty=1)).but(dtype="float"), LATENTS)
+    return known_object(Role.DISTRIBUTION, (known or tensor(certainty=1)).but(dtype="float"), LATENTS)
 
 
 def pipeline_attribute(role: KnownObject, name: str) -> Value:
@@ -89,4 +90,4 @@ def pipeline_attribute(role: KnownObject, name: str) -> Value:
 def call_pipeline(keywords: dict[str, Value]) -> Value:
     kind = keywords.get("output_type")
     tensors = type(kind) is Host and kind.constant in AS_TENSORS
-    return known_object("output", tensor(dtype="float", certainty=1)) if tensors else ANY_HOST
+    return known_object(Role.OUTPUT, tensor(dtype="float", certainty=1)) if tensors else ANY_HOST

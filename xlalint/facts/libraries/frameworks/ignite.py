@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     ANY_HOST,
     INT,
@@ -19,7 +20,7 @@ from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 
-ENGINE = known_object("engine")
+ENGINE = known_object(Role.ENGINE)
 STATE = "state"
 """The detail of ``engine.state``."""
 BOUNDED = "sets the boundary"
@@ -32,17 +33,19 @@ def run_engine(frame: Frame, engine: KnownObject, call: Call) -> Value:
         return UNKNOWN
     step, _ = engine.element.elements
     loader = call.arguments[0] if call.arguments else call.keywords.get("data", UNKNOWN)
-    known = loader if type(loader) is KnownObject and loader.role == "loader" else None
+    known = loader if type(loader) is KnownObject and loader.role == Role.LOADER else None
     with frame.inside("loop", call.node.at, "loader", call.node.at):
         if known is not None and known.detail is not None:
             frame.sign(f"{known.detail}-loader", call.node.at)
         if engine.detail == BOUNDED:
             frame.sign("framework", call.node.at)
         batch = (
-            members.element_of(frame, known) if known is not None else known_object("batch", tensor(None, certainty=1))
+            members.element_of(frame, known)
+            if known is not None
+            else known_object(Role.BATCH, tensor(None, certainty=1))
         )
         run_step(frame, step, batch, call.node)
-    return known_object("engine", engine.element, STATE)
+    return known_object(Role.ENGINE, engine.element, STATE)
 
 
 def run_step(frame: Frame, step: Value, batch: Value, node: ir.Call) -> Value:
@@ -52,7 +55,7 @@ def run_step(frame: Frame, step: Value, batch: Value, node: ir.Call) -> Value:
 
 def output_of(engine: Value) -> Value:
     """What an engine's process function gives for a batch."""
-    if type(engine) is not KnownObject or engine.role != "engine" or type(engine.element) is not Sequence:
+    if type(engine) is not KnownObject or engine.role != Role.ENGINE or type(engine.element) is not Sequence:
         return UNKNOWN
     return engine.element.elements[1] if engine.element.elements else UNKNOWN
 
@@ -60,7 +63,7 @@ def output_of(engine: Value) -> Value:
 def engine_attribute(engine: KnownObject, name: str) -> Value:
     """``engine.state``, and what stands there."""
     if name == "state":
-        return known_object("engine", engine.element, STATE)
+        return known_object(Role.ENGINE, engine.element, STATE)
     if engine.detail != STATE:
         return bound_method(engine, name)
     if name in ("iteration", "epoch", "max_epochs", "epoch_length"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import UNKNOWN, Function, KnownObject, Value
 from xlalint.facts.libraries.frameworks.ignite import BOUNDED, ENGINE
 from xlalint.facts.state.call import Call
@@ -83,7 +84,7 @@ def engine_of(frame: Frame, event: ir.Call) -> KnownObject:
         attached = event.function.name == "attach" and event.arguments
         holder = event.arguments[0] if attached else event.function.value
     value = frame.evaluate(holder) if isinstance(holder, (ir.Name, ir.Attribute)) else ENGINE
-    return value if type(value) is KnownObject and value.role == "engine" else ENGINE
+    return value if type(value) is KnownObject and value.role == Role.ENGINE else ENGINE
 
 
 def takes_engine(handler: Function, given: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xlalint.facts.domain.lattice import sequence
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     FLOAT,
     NONE,
@@ -30,15 +31,15 @@ def make_engine(frame: Frame, call: Call) -> Value:
             frame.sign("backward", call.node.at)
         if holds.startswith("1st argument"):
             step = call.arguments[0] if call.arguments else call.keywords.get("process_function", UNKNOWN)
-            output = run_step(frame, step, known_object("batch", tensor(None, certainty=1)), call.node)
+            output = run_step(frame, step, known_object(Role.BATCH, tensor(None, certainty=1)), call.node)
         else:
             step, output = UNKNOWN, made_output(frame, call)
     engine = known_object(
-        "engine", sequence("tuple", (step, output)), BOUNDED if "sets the boundary" in holds else None
+        Role.ENGINE, sequence("tuple", (step, output)), BOUNDED if "sets the boundary" in holds else None
     )
     metrics = call.keywords.get("metrics", call.arguments[1] if len(call.arguments) > 1 else NONE)
     for _, metric in metrics.items if type(metrics) is Mapping else ():
-        if type(metric) is KnownObject and metric.role == "attachable":
+        if type(metric) is KnownObject and metric.role == Role.ATTACHABLE:
             attach(frame, metric, call.given([engine], {}))
     return engine
 

@@ -9,6 +9,7 @@ import fnmatch
 import functools
 
 from xlalint.facts.detectors.text_reads import shown_tensor
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import NONE, UNKNOWN, Function, KnownObject, Value, known_object
 from xlalint.facts.events import Effect
 from xlalint.facts.libraries.frameworks.ignite import output_of
@@ -24,7 +25,7 @@ def make_attachable(name: str, keywords: dict[str, Value]) -> Value | None:
     """A metric or a handler of ignite, by the function that picks what it is given from the engine's output."""
     if not name.rpartition(".")[2][:1].isupper() or effect_of(name) is None:
         return None
-    return known_object("attachable", keywords.get("output_transform"), name)
+    return known_object(Role.ATTACHABLE, keywords.get("output_transform"), name)
 
 
 @functools.cache

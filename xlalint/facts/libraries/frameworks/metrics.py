@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlalint.facts.detectors.costly_calls import FREE, check_call
 from xlalint.facts.detectors.text_reads import shown_tensor
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     ANY_HOST,
     NONE,
@@ -37,7 +38,7 @@ def make_metric(frame: Frame, call: Call) -> Value:
     if type(task) is Host and task.constant == "binary":
         last = f"Binary{last}"
     settled = "**" not in call.keywords and all(is_cost_known(key, value) for key, value in call.keywords.items())
-    return known_object("metric", None, f"{HEAD}.{last}" if settled else None)
+    return known_object(Role.METRIC, None, f"{HEAD}.{last}" if settled else None)
 
 
 def is_cost_known(argument: str, value: Value) -> bool:
@@ -48,7 +49,7 @@ def is_cost_known(argument: str, value: Value) -> bool:
 
 def call_metric(frame: Frame, metric: KnownObject, call: Call) -> Value:
     if call.name == "to":
-        return known_object("metric", tensor(certainty=1), metric.detail)
+        return known_object(Role.METRIC, tensor(certainty=1), metric.detail)
     if call.name in SAME:
         return metric
     if metric.detail is not None and call.name in ASKED:

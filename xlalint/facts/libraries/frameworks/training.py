@@ -11,6 +11,7 @@ from xlalint.facts.detectors.text_reads import logged, printed, shown_tensor
 from xlalint.facts.domain.known_names import LEVELS
 from xlalint.facts.domain.lattice import sequence
 from xlalint.facts.domain.refinement import as_operand
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     HOST,
     NONE,
@@ -59,7 +60,7 @@ def make_loader(frame: Frame, call: Call) -> Value:
     check_loader(frame, call)
     batch = tensor(HOST, certainty=1)
     told = told_by_collate(run_collate(frame, call))
-    return known_object("loader", mapping(told, batch) if told else known_object("batch", batch), "plain")
+    return known_object(Role.LOADER, mapping(told, batch) if told else known_object(Role.BATCH, batch), "plain")
 
 
 def told_by_collate(made: Value) -> tuple[tuple[object, Value], ...]:
@@ -77,11 +78,11 @@ def is_no_tensor(value: Value) -> bool:
 def on_device(loader: Value) -> Value:
     """The same loader with its batches moved to the device (MpDeviceLoader, ``accelerator.prepare``)."""
     element = loader.element if type(loader) is KnownObject else None
-    return known_object("loader", moved(element, XLA) if element is not None else device_batch(), "boundary")
+    return known_object(Role.LOADER, moved(element, XLA) if element is not None else device_batch(), "boundary")
 
 
 def device_batch() -> Value:
-    return known_object("batch", tensor(certainty=1))
+    return known_object(Role.BATCH, tensor(certainty=1))
 
 
 def moved(value: Value, device: str) -> Value:
@@ -175,7 +176,7 @@ def printer_method(frame: Frame, role: KnownObject, call: Call) -> Value | None:
 
 def tokenizer_method(frame: Frame, role: KnownObject, call: Call) -> Value | None:
     check_padding_call(frame, call)
-    return known_object("batch", tensor(HOST, "int", None, False, None, 1))
+    return known_object(Role.BATCH, tensor(HOST, "int", None, False, None, 1))
 
 
 def scaler_method(frame: Frame, role: KnownObject, call: Call) -> Value | None:
@@ -207,7 +208,7 @@ def make_distribution(frame: Frame, call: Call) -> Value:
     host = numbers or (bool(tensors) and all(t.device == HOST for t in tensors))
     sure = max((t.certainty for t in tensors), default=1)
     return known_object(
-        "distribution",
+        Role.DISTRIBUTION,
         tensor(HOST if host else XLA, "float", certainty=max(sure, 1)),
         call.name if checked else f"{UNCHECKED}{call.name}",
     )
@@ -234,7 +235,7 @@ def write(frame: Frame, role: KnownObject, call: Call) -> Value:
     elif call.name in FORMATTING:
         chosen = call.arguments
     else:
-        return role if role.role == "progress" else UNKNOWN
+        return role if role.role == Role.PROGRESS else UNKNOWN
     for value in chosen:
         known = shown_tensor(value)
         if known is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlalint.facts.detectors.costly_calls import held_tensor
 from xlalint.facts.domain.refinement import as_operand, at_most
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import UNKNOWN, Value, known_object, module_value, tensor
 from xlalint.facts.events import Effect
 from xlalint.facts.external import Called, ExternalSummary
@@ -12,7 +13,7 @@ from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 
-INSTALLED = "installed"
+INSTALLED = Role.INSTALLED
 """The role of an object of a package's class."""
 
 

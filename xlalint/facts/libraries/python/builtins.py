@@ -9,6 +9,7 @@ from xlalint.facts.detectors.text_reads import printed, read_by_text, shown_tens
 from xlalint.facts.domain import row_lengths
 from xlalint.facts.domain.lattice import join_all, sequence
 from xlalint.facts.domain.refinement import as_operand
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     ANY_HOST,
     BOOL,
@@ -311,20 +312,20 @@ def pairs_value(pair: Value) -> Value:
 
 
 def zipped(frame: Frame, call: Call) -> Value:
-    loader = next((v for v in call.arguments if type(v) is KnownObject and v.role == "loader"), None)
+    loader = next((v for v in call.arguments if type(v) is KnownObject and v.role == Role.LOADER), None)
     if call.arguments and all(type(v) is Sequence and v.elements is not None for v in call.arguments):
         rows = [v.elements for v in call.arguments if type(v) is Sequence and v.elements is not None]
         if len({len(row) for row in rows}) == 1 and len(rows[0]) <= 6:
             return sequence("list", [sequence("tuple", parts) for parts in zip(*rows, strict=False)])
     element = sequence("tuple", [members.element_of(frame, v) for v in call.arguments])
-    return known_object("loader", element, loader.detail) if loader is not None else sequence("list", None, element)
+    return known_object(Role.LOADER, element, loader.detail) if loader is not None else sequence("list", None, element)
 
 
 def enumerated(frame: Frame, call: Call) -> Value:
     value = first(call.arguments)
     element = sequence("tuple", (INT, members.element_of(frame, value)))
-    if type(value) is KnownObject and value.role == "loader":
-        return known_object("loader", element, value.detail)
+    if type(value) is KnownObject and value.role == Role.LOADER:
+        return known_object(Role.LOADER, element, value.detail)
     return sequence("list", None, element)
 
 
@@ -348,7 +349,7 @@ def mapped(frame: Frame, call: Call) -> Value:
 
 def next_(frame: Frame, call: Call) -> Value:
     value = first(call.arguments)
-    if type(value) is KnownObject and value.role in ("loader", "iterator"):
+    if type(value) is KnownObject and value.role in (Role.LOADER, Role.ITERATOR):
         frame.sign("loader", call.node.at)
     return members.element_of(frame, value)
 

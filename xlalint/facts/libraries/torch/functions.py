@@ -10,6 +10,7 @@ from xlalint.facts.detectors.costly_calls import check_generator
 from xlalint.facts.detectors.padding import check_padding
 from xlalint.facts.domain.lattice import sequence
 from xlalint.facts.domain.refinement import as_operand
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     ANY_DEVICE,
     BOOL,
@@ -201,7 +202,7 @@ def make_device(frame: Frame, call: Call) -> Value:
 def make_generator(frame: Frame, call: Call) -> Value:
     """On the host, unless another device is named; XLA has none."""
     device = call.arguments[0] if call.arguments else call.keywords.get("device")
-    return known_object("generator") if device is None or shapes.device_of(device) == HOST else OBJECT
+    return known_object(Role.GENERATOR) if device is None or shapes.device_of(device) == HOST else OBJECT
 
 
 def is_tensor_function(frame: Frame, call: Call) -> Value:
@@ -326,7 +327,7 @@ def as_sequence(frame: Frame, call: Call) -> Value:
             frame.emit(
                 Effect.DATA_SIZED, call.node.at, live, f"torch.nn.utils.rnn.{call.last}", first_argument(call.node)
             )
-        return known_object("packed", tensor(dtype="float"))
+        return known_object(Role.PACKED, tensor(dtype="float"))
     if call.last == "pad_packed_sequence":
         return sequence("tuple", (tensor(dtype="float", dims=of_rank(3)), tensor(HOST, "int", (None,))))
     element = call.arguments[0] if call.arguments else UNKNOWN

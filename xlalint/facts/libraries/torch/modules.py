@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlalint.facts.detectors import fallbacks
 from xlalint.facts.detectors.costly_calls import check_call
 from xlalint.facts.domain.lattice import sequence
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     HOST,
     UNKNOWN,
@@ -116,7 +117,7 @@ def module_result(frame: Frame, module: Module, call: Call) -> Value:
     if module.given is not None:
         frame.sign("layer-call" if last.endswith("Loss") else "model-call", call.node.at)
         followed = follow_made(frame, module.given, call.named(""))
-        return followed if followed is not None else known_object("output", tensor(certainty=1))
+        return followed if followed is not None else known_object(Role.OUTPUT, tensor(certainty=1))
     given = call.arguments[0] if call.arguments else call.keywords.get("input", UNKNOWN)
     known = tensor_of(given)
     frame.pending()
@@ -127,7 +128,7 @@ def module_result(frame: Frame, module: Module, call: Call) -> Value:
     note_cost(frame, module, known, call.node)
     check_call(frame, call.named(f"{made_by(module)}.forward"))
     if module.name == "?":
-        return known_object("output", tensor(certainty=1))
+        return known_object(Role.OUTPUT, tensor(certainty=1))
     if last == "Sequential":
         return call_sequential(frame, module, given, call.node)
     if last == "MultiheadAttention":
@@ -147,7 +148,7 @@ def module_result(frame: Frame, module: Module, call: Call) -> Value:
         rank = None if known is None or known.rank is None else known.rank + 1
         return tensor(dtype="float", dims=of_rank(rank))
     if last in ("ModuleList", "ModuleDict", "Module"):
-        return UNKNOWN if last != "Module" else known_object("output", tensor(certainty=1))
+        return UNKNOWN if last != "Module" else known_object(Role.OUTPUT, tensor(certainty=1))
     if last in ("DataParallel", "DistributedDataParallel"):
         return call_wrapped(frame, module, call)
     rank = known.rank if known is not None and last not in ("Flatten", "Unflatten", "Fold", "Unfold") else None
@@ -163,7 +164,7 @@ def call_wrapped(frame: Frame, module: Module, call: Call) -> Value:
 
     if module.elements is not None:
         return frame.call(module.elements, call)
-    return known_object("output", tensor(certainty=1))
+    return known_object(Role.OUTPUT, tensor(certainty=1))
 
 
 def call_sequential(frame: Frame, module: Module, given: Value, node: ir.Call) -> Value:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import functools
 
 from xlalint.facts.domain.lattice import join_all
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import NONE, UNKNOWN, Host, Value, host, mapping
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 from xlalint.program.traversal import walk
 
-ROLE = "optimizer-state"
+ROLE = Role.OPTIMIZER_STATE
 Stores = dict[str, tuple[ir.Expr, ...]]
 
 
