@@ -7,6 +7,7 @@ from typing import Protocol
 import msgspec
 
 from xlalint.facts.domain.values import Value
+from xlalint.facts.kinds import SignKind
 
 
 class Cost(msgspec.Struct, frozen=True, array_like=True):
@@ -25,7 +26,7 @@ class ExternalSummary(msgspec.Struct, frozen=True):
 
     value: Value
     cost: Cost | None
-    signs: tuple[str, ...]
+    signs: tuple[SignKind, ...]
     failure: str = ""
 
 

@@ -12,11 +12,12 @@ import msgspec
 
 from xlalint.facts.domain.values import LoopKey
 from xlalint.facts.events import Effect, Place
+from xlalint.facts.kinds import RegionKind, SignKind
 from xlalint.program import ir
 
-RegionKey: TypeAlias = tuple[str, int]
+RegionKey: TypeAlias = tuple[RegionKind, int]
 """Kind and packed span. The function's own body is ``ROOT``."""
-ROOT: RegionKey = ("body", 0)
+ROOT: RegionKey = (RegionKind.BODY, 0)
 FunctionKey: TypeAlias = tuple[str, str, int]
 """Path, qualified name and packed span of a function."""
 
@@ -32,10 +33,8 @@ def function_key(function: ir.FunctionIR) -> FunctionKey:
 class Region(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A part of a function that runs at its own pace.
 
-    ``kind``: "loop", "while", "amortised" (behind ``step % k == 0``), "rare" (first step, handlers), "evaluation"
-    (under ``no_grad``), "closure" (a step closure), "given" (behind a test of whether a parameter was given, which the
-    call decides). ``over`` says what a loop iterates: "loader", "counter", "tensor", "parameters" or ""; of "given",
-    the position of the parameter. ``text`` is the packed span of the iterable or the test.
+    ``over`` says what a loop iterates: "loader", "counter", "tensor", "parameters" or ""; of a region of the kind
+    ``GIVEN``, the position of the parameter. ``text`` is the packed span of the iterable or the test.
     """
 
     key: RegionKey
@@ -66,11 +65,18 @@ class RawEvent(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Sign(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Evidence of a step: "backward", "optimizer-step", "boundary", "model-call", "loader", "framework" …"""
+    """Evidence of what a loop does. ``subject`` names whom it concerns: the model that is put into a mode, the function
+    that is compiled."""
 
-    kind: str
+    kind: SignKind
     region: RegionKey
     at: int
+    subject: str = ""
+
+    @property
+    def label(self) -> str:
+        """Kind and subject, as sets of evidence hold them."""
+        return f"{self.kind.value} {self.subject}" if self.subject else self.kind
 
 
 class CallEdge(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from xlalint.facts.kinds import LOOPS, SignKind
 from xlalint.facts.records import ROOT, CallEdge, FunctionKey, Region, RegionKey, Sign
 
 
@@ -34,7 +35,7 @@ def loop_of(function: FunctionFacts, region: RegionKey) -> RegionKey | None:
     """The innermost loop around a region, the region included."""
     while region != ROOT:
         known = function.regions.get(region)
-        if region[0] in ("loop", "while") and (known is None or known.over not in WITHIN_A_STEP):
+        if region[0] in LOOPS and (known is None or known.over not in WITHIN_A_STEP):
             return region
         if known is None:
             return None
@@ -70,18 +71,15 @@ def nesting(function: FunctionFacts, region: RegionKey) -> int:
     return depth
 
 
-SIGN = "compiled:"
-"""The start of a sign that names a compiled function."""
+def subject_of(key: FunctionKey) -> str:
+    """A function as the subject of a sign that it is compiled."""
+    return "\t".join(map(str, key))
 
 
-def sign_of(key: FunctionKey) -> str:
-    return SIGN + "\t".join(map(str, key))
-
-
-def named_in(signs: Iterable[Sign]) -> list[FunctionKey]:
+def compiled_functions(signs: Iterable[Sign]) -> list[FunctionKey]:
     found = []
     for sign in signs:
-        if sign.kind.startswith(SIGN):
-            path, name, at = sign.kind.removeprefix(SIGN).split("\t")
+        if sign.kind is SignKind.COMPILED:
+            path, name, at = sign.subject.split("\t")
             found.append((path, name, int(at)))
     return found

@@ -12,6 +12,7 @@ from xlalint.facts.effect_traits import TRAITS
 from xlalint.facts.engine.engine import ATTRIBUTE_DEPTH, Engine
 from xlalint.facts.external import Called, Cost, ExternalSummary
 from xlalint.facts.interpreter.instantiation import has_plain_bases
+from xlalint.facts.kinds import LOOPS, RegionKind, SignKind
 from xlalint.facts.options import Assumptions
 from xlalint.facts.records import ROOT, FunctionKey, FunctionRecord, RawEvent, RegionKey, function_key
 from xlalint.facts.state.frame import Frame
@@ -21,10 +22,9 @@ from xlalint.program.link import Program, Symbol, dotted_name, source_root
 from xlalint.program.lower import lower
 from xlalint.program.syntax import Unparsable
 
-SELDOM = frozenset({"amortised", "rare", "epoch", "closure", "collate"})
+SELDOM = frozenset({RegionKind.AMORTISED, RegionKind.RARE, RegionKind.EPOCH, RegionKind.CLOSURE, RegionKind.COLLATE})
 """Regions that most calls don't enter."""
-LOOPS = frozenset({"loop", "while"})
-STEPPING = frozenset({"backward", "optimizer-step", "boundary"})
+STEPPING = frozenset({SignKind.BACKWARD, SignKind.OPTIMIZER_STEP, SignKind.BOUNDARY})
 DEPTH = 8
 """Calls within calls that are evaluated."""
 BOUND = 600
@@ -143,7 +143,7 @@ class Seen:
 
     def __init__(self, frame: Frame) -> None:
         self.records = {function_key(function): record for function, record in frame.engine.records.items()}
-        self.signs: set[str] = set()
+        self.signs: set[SignKind] = set()
         self.reached: dict[FunctionKey, bool] = {}
         """Functions that are called each time → whether no test stands before it."""
         self.follow(frame.record, True)
@@ -176,7 +176,7 @@ def each_time(record: FunctionRecord, region: RegionKey) -> bool:
     while region in record.regions:
         if region[0] in SELDOM or (leaves and region[0] in LOOPS):
             return False
-        leaves = leaves or region[0] == "leaving"
+        leaves = leaves or region[0] == RegionKind.LEAVING
         region = record.regions[region].parent
     return True
 

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from xlalint.facts.external import Cost, ExternalSummary
+from xlalint.facts.kinds import SignKind
 from xlalint.installed.packing import pack, unpack
 
 Stamp = tuple[int, int]
@@ -21,7 +22,7 @@ class Kept(msgspec.Struct, frozen=True, array_like=True):
 
     value: Any
     cost: Cost | None
-    signs: tuple[str, ...]
+    signs: tuple[SignKind, ...]
 
 
 class Shelf(msgspec.Struct, array_like=True):

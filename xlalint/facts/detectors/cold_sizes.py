@@ -27,13 +27,14 @@ from xlalint.facts.domain.values import (
     tensor_of,
 )
 from xlalint.facts.events import FEW_SHAPES, Effect
+from xlalint.facts.kinds import SignKind
 from xlalint.facts.records import Sign
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 from xlalint.program.def_use import same, way_to
 from xlalint.program.traversal import blocks_of, called_name, names_in, receiver_node, walk
 
-STEPPING = frozenset({"backward", "boundary", "model-call"})
+STEPPING = frozenset({SignKind.BACKWARD, SignKind.BOUNDARY, SignKind.MODEL_CALL})
 """The signs of a loop that gives the device work."""
 WARM = "warm"
 """What a function that runs all sizes once is called after."""

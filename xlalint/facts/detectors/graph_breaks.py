@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from xlalint.facts.domain.values import NONE, Function, Host, Instance, Struct, Value
 from xlalint.facts.events import Effect
+from xlalint.facts.kinds import SignKind
 from xlalint.facts.records import function_key
-from xlalint.facts.regions import sign_of
+from xlalint.facts.regions import subject_of
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
@@ -31,7 +32,7 @@ def note_compiled(frame: Frame, call: Call) -> None:
     )
     function = function_of(frame, call.arguments[0])
     if function is not None:
-        frame.sign(sign_of(function_key(function)), call.node.at)
+        frame.sign(SignKind.COMPILED, call.node.at, subject_of(function_key(function)))
 
 
 def function_of(frame: Frame, value: Value) -> ir.FunctionIR | None:
@@ -50,7 +51,7 @@ def note_decorated(frame: Frame, function: ir.FunctionIR) -> None:
         holder, backend = decorator.function.value, dict(decorator.keywords).get("backend")
         named = type(holder) is ir.Name and holder.name == "torch" and decorator.function.name == "compile"
         if named and type(backend) is ir.Constant and backend.value == OPENXLA:
-            frame.sign(sign_of(function_key(function)), function.at)
+            frame.sign(SignKind.COMPILED, function.at, subject_of(function_key(function)))
 
 
 def check_break(frame: Frame, subject: str, node: ir.Call) -> None:

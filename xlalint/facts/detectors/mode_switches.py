@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from xlalint.facts.domain.known_names import MODEL_NAMES, TRAINED
+from xlalint.facts.domain.known_names import MODEL_NAMES
 from xlalint.facts.domain.values import FALSE, NONE
 from xlalint.facts.events import Effect
+from xlalint.facts.kinds import TRAINED, SignKind
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
@@ -25,7 +26,7 @@ def switch_mode(frame: Frame, call: Call, certainty: int = 2) -> None:
     )
     mode = "eval" if call.name == "eval" or (is_chosen_here and FALSE in call.arguments) else "train"
     if is_chosen_here or model != ANY:
-        frame.sign(f"{mode} {model}", call.node.at)
+        frame.sign(SignKind(mode), call.node.at, model)
     if is_chosen_here:
         frame.emit(Effect.MODE_SWITCH, call.node.at, NONE, mode, holder, certainty=certainty, detail=model)
 

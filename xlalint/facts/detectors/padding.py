@@ -19,6 +19,7 @@ from xlalint.facts.domain.values import (
     constant,
 )
 from xlalint.facts.events import Effect
+from xlalint.facts.kinds import RegionKind, SignKind
 from xlalint.facts.state.call import Arguments, Call, Keywords
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
@@ -31,7 +32,7 @@ def check_loader(frame: Frame, call: Call) -> None:
     """A training loader that hands out a short last batch."""
     if not call.name.endswith("DataLoader"):
         return
-    frame.sign("makes-loader", call.node.at)
+    frame.sign(SignKind.MAKES_LOADER, call.node.at)
     if "**" in call.keywords:
         return
     if "batch_sampler" in call.keywords:
@@ -68,7 +69,7 @@ def run_collate(frame: Frame, call: Call) -> Value:
 
     collate = call.arguments[6] if len(call.arguments) > 6 else call.keywords.get("collate_fn", NONE)
     if type(collate) in (Function, Instance, Struct):
-        with frame.inside("collate", call.node.at):
+        with frame.inside(RegionKind.COLLATE, call.node.at):
             return frame.call(collate, call.given([UNKNOWN], {}))
     return UNKNOWN
 

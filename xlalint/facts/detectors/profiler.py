@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlalint.facts.domain.values import NONE
 from xlalint.facts.events import Effect
+from xlalint.facts.kinds import SignKind
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
@@ -16,13 +17,13 @@ def note_profiler(frame: Frame, call: Call) -> None:
         return
     last = call.name[len(PROFILER) :]
     if last == "start_server":
-        frame.sign("profiler-server", call.node.at)
+        frame.sign(SignKind.PROFILER_SERVER, call.node.at)
         note_server(frame, call.node)
     elif last == "trace":
         if frame.loop_key() is not None:
             frame.emit(Effect.TRACE_MISUSE, call.node.at, NONE, "in-loop", None)
     elif last == "start_trace":
-        frame.sign("start-trace", call.node.at)
+        frame.sign(SignKind.START_TRACE, call.node.at)
         if "stop_trace" not in frame.function.called:
             frame.emit(Effect.TRACE_MISUSE, call.node.at, NONE, "start-without-stop", None)
 

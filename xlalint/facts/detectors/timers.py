@@ -8,20 +8,17 @@ from xlalint.facts.detectors.cold_sizes import check_cold_sizes
 from xlalint.facts.domain.values import NONE, Namespace
 from xlalint.facts.effect_traits import TRAITS
 from xlalint.facts.events import Effect
+from xlalint.facts.kinds import SignKind
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.reaching import assignment_of
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 
-BOUNDARY = "boundary"
-"""What is timed without it is how long it takes to record the step, and may be meant."""
-WAIT = "device-wait"
-
 
 def note_wait(frame: Frame, name: str, node: ir.Call) -> None:
     """``xm.wait_device_ops()``."""
     if name in frameworks().names("device-wait"):
-        frame.sign(WAIT, node.at)
+        frame.sign(SignKind.DEVICE_WAIT, node.at)
 
 
 def check_elapsed(frame: Frame, node: ir.Binary) -> None:
@@ -39,7 +36,11 @@ def check_elapsed(frame: Frame, node: ir.Binary) -> None:
     if not first > loop[2]:
         return
     between = {sign.kind for sign in frame.record.signs if first < ir.unpack(sign.at)[0] <= last}
-    if BOUNDARY in between and WAIT not in between and not any(reads_between(frame, first, last)):
+    if (
+        SignKind.BOUNDARY in between
+        and SignKind.DEVICE_WAIT not in between
+        and not any(reads_between(frame, first, last))
+    ):
         frame.emit(Effect.UNSYNCED_TIMER, node.at, NONE, "elapsed", node.right)
 
 

@@ -9,6 +9,7 @@ from xlalint.facts.domain.refinement import as_operand
 from xlalint.facts.domain.row_lengths import is_mark
 from xlalint.facts.domain.values import TRUE, Host, Namespace, Tensor, Value, tensor, tensor_of
 from xlalint.facts.events import Effect
+from xlalint.facts.kinds import SignKind
 from xlalint.facts.state.environment import Environment
 from xlalint.facts.state.frame import Frame, span_of
 from xlalint.facts.state.reaching import assignment_of
@@ -16,7 +17,7 @@ from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 from xlalint.program.traversal import blocks_of, names_in, walk
 
-WORK = frozenset({"model-call", "layer-call", "backward", "optimizer-step"})
+WORK = frozenset({SignKind.MODEL_CALL, SignKind.LAYER_CALL, SignKind.BACKWARD, SignKind.OPTIMIZER_STEP})
 DEEPEST = 3
 COIN = " by a coin"
 """After a name in the environment: a flag that is set or not by a random number."""

@@ -213,8 +213,6 @@ DRIVER_USES = frozenset({"setup", "prepare", "setup_dataloaders", "clip_gradient
 MODEL_USES = frozenset(
     {"parameters", "named_parameters", "train", "eval", "state_dict", "load_state_dict", "zero_grad", "modules"}
 )
-TRAINED = frozenset({"backward", "optimizer-step"})
-"""The signs that a model is trained."""
 OPTIMIZER_NAMES = frozenset({"optimizer", "optim", "opt"})
 MODEL_NAMES = frozenset(
     [

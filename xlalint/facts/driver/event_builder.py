@@ -9,7 +9,6 @@ from functools import cached_property
 import msgspec
 
 from xlalint.facts.detectors.mode_switches import alternates
-from xlalint.facts.domain.known_names import TRAINED
 from xlalint.facts.domain.values import LoopKey
 from xlalint.facts.driver.file_index import Evaluated
 from xlalint.facts.effect_traits import TRAITS
@@ -17,6 +16,7 @@ from xlalint.facts.events import Certainty, Effect, Event, Heat, Place, Span, St
 from xlalint.facts.heat import boundaries
 from xlalint.facts.heat.entry_points import decodes
 from xlalint.facts.heat.propagation import HeatMap, Pace
+from xlalint.facts.kinds import TRAINED, RegionKind, SignKind
 from xlalint.facts.libraries.frameworks.lightning import BY_THE_STEP
 from xlalint.facts.records import FunctionKey, RawEvent
 from xlalint.facts.regions import FunctionFacts, regions_around
@@ -25,7 +25,7 @@ from xlalint.sources.source import Source
 
 SHORT = 60
 FEW = "few values"
-TRAINING = TRAINED | {"framework"}
+TRAINING = TRAINED | {SignKind.FRAMEWORK}
 
 
 class Text:
@@ -155,7 +155,7 @@ class EventBuilder:
             return function.without_grad
         for caller, edge in self.heat.callers.get(function.key, ()):
             known = self.heat.functions[caller]
-            off = any(region[0] == "evaluation" for region in regions_around(known, edge.region))
+            off = any(region[0] == RegionKind.EVALUATION for region in regions_around(known, edge.region))
             if off or self.is_without_gradients(known, depth - 1):
                 return True
         return False
@@ -215,7 +215,7 @@ class EventBuilder:
         what = ""
         if key[0] == os.path.abspath(self.source.path):
             what = self.text.of(known.text, 40)
-        if region[0] == "while":
+        if region[0] == RegionKind.WHILE:
             return f"the loop `while {what}` (line {line})" if what else f"the loop at line {line}"
         where = f"line {line}" if what else f"{self.shown(key[0])}:{line}"
         return f"the loop over `{what}` ({where})" if what else f"the loop at {where}"

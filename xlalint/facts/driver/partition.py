@@ -19,6 +19,7 @@ from xlalint.facts.driver.xla_reach import reaches_xla
 from xlalint.facts.effect_traits import TRAITS
 from xlalint.facts.engine.engine import Engine, is_without_grad
 from xlalint.facts.failures import Failure, reason_of
+from xlalint.facts.kinds import LOOPS
 from xlalint.facts.records import FunctionKey, FunctionRecord, RawEvent, RegionKey, function_key
 from xlalint.facts.regions import FunctionFacts
 from xlalint.program import ir
@@ -73,7 +74,7 @@ def called_in_loops(record: FunctionRecord) -> Iterator[FunctionKey]:
 
 def within_loop(record: FunctionRecord, region: RegionKey) -> bool:
     while region in record.regions:
-        if region[0] in ("loop", "while"):
+        if region[0] in LOOPS:
             return True
         region = record.regions[region].parent
     return False

@@ -48,6 +48,7 @@ from xlalint.facts.interpreter.calls import apply
 from xlalint.facts.interpreter.expressions import EXPRESSIONS
 from xlalint.facts.interpreter.names import symbol_value
 from xlalint.facts.interpreter.statements import execute
+from xlalint.facts.kinds import RegionKind, SignKind
 from xlalint.facts.libraries.installed.followed_calls import INSTALLED
 from xlalint.facts.libraries.roles import role_attribute
 from xlalint.facts.operations.placement import made_on_host, tells_no_device
@@ -184,7 +185,7 @@ class Engine(Attributes):
             if is_plain and not answer.heeds_signature:
                 self._answers.put(same_call, calls, attributes, answer)
         if without_data:
-            self.records[function].signs[Sign("given-no-data", ROOT, 0)] = None
+            self.records[function].signs[Sign(SignKind.GIVEN_NO_DATA, ROOT, 0)] = None
         self._answers.put(key, calls, attributes, answer)
         return answer
 
@@ -384,19 +385,18 @@ class Engine(Attributes):
 
     # Statements that need more than one room
 
-    def enter(self, frame: Frame, expression: ir.Expr) -> tuple[Value, str]:
-        """What a ``with`` item binds, and the pace of its body."""
+    def enter(self, frame: Frame, expression: ir.Expr) -> tuple[Value, RegionKind | None]:
+        """What a ``with`` item binds, and the kind of region that its body is."""
         value = frame.evaluate(expression)
         if type(value) is KnownObject:
             if value.role == Role.CONTEXT:
                 off = value.detail in ("no_grad", "inference_mode")
-                return UNKNOWN, "evaluation" if off else ""
+                return UNKNOWN, RegionKind.EVALUATION if off else None
             if value.role == Role.BOUNDARY_CONTEXT:
-                return UNKNOWN, f"boundary {value.detail}"
-            return value, ""
-        if type(value) in (Instance, Struct):
-            return value, ""
-        return (value, "") if type(value) is Host else (UNKNOWN, "")
+                is_trace = value.detail == "StepTrace"
+                return UNKNOWN, RegionKind.STEP_TRACE if is_trace else RegionKind.BOUNDARY_CONTEXT
+            return value, None
+        return (value if type(value) in (Instance, Struct, Host) else UNKNOWN), None
 
     def iterated(self, frame: Frame, node: ir.For) -> Value:
         """What a ``for`` iterates; a loader's name is taken for a loader where nothing else is known."""

@@ -17,6 +17,7 @@ from xlalint.facts.events import Certainty, Effect, Event, Heat, Place
 from xlalint.facts.explain.probe import Line, LineProbe
 from xlalint.facts.failures import Failure
 from xlalint.facts.heat.propagation import Pace
+from xlalint.facts.kinds import RegionKind, SignKind
 from xlalint.facts.records import FunctionKey, RawEvent, RegionKey
 from xlalint.facts.regions import FunctionFacts, regions_around
 from xlalint.program import ir
@@ -30,12 +31,12 @@ OFTEN = {
     Heat.INNER: "several times in every step",
 }
 REGIONS = {
-    "amortised": "behind a test that holds only now and then",
-    "rare": "behind a test of the first or last step, or in an exception handler",
-    "evaluation": "where gradients are off",
-    "closure": "in a step closure, which runs after the boundary",
-    "given": "behind a test of whether a parameter was given",
-    "collate": "where batches are made, on the host",
+    RegionKind.AMORTISED: "behind a test that holds only now and then",
+    RegionKind.RARE: "behind a test of the first or last step, or in an exception handler",
+    RegionKind.EVALUATION: "where gradients are off",
+    RegionKind.CLOSURE: "in a step closure, which runs after the boundary",
+    RegionKind.GIVEN: "behind a test of whether a parameter was given",
+    RegionKind.COLLATE: "where batches are made, on the host",
 }
 
 
@@ -213,11 +214,11 @@ class Explanation:
 
 
 STEPS = {
-    "backward": "a backward pass: its loop is a loop of steps",
-    "optimizer-step": "the optimizer's step: its loop is a loop of steps",
-    "boundary": "a step boundary: what is pending runs here",
-    "loader": "batches are taken from a loader: a loop of steps",
-    "model-call": "a model is called",
+    SignKind.BACKWARD: "a backward pass: its loop is a loop of steps",
+    SignKind.OPTIMIZER_STEP: "the optimizer's step: its loop is a loop of steps",
+    SignKind.BOUNDARY: "a step boundary: what is pending runs here",
+    SignKind.LOADER: "batches are taken from a loader: a loop of steps",
+    SignKind.MODEL_CALL: "a model is called",
 }
 PLACES = {
     Place.BEFORE_BOUNDARY: "before the step's boundary, ",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 
+from xlalint.facts.kinds import RegionKind
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 from xlalint.program.def_use import assignments_of
@@ -28,13 +29,13 @@ RESETTING = (
 """Methods that may take back what was settled: they are called between the steps."""
 
 
-def one_time_rate(frame: Frame, test: ir.Expr, outcome: bool, block: ir.Block) -> str:
+def one_time_rate(frame: Frame, test: ir.Expr, outcome: bool, block: ir.Block) -> RegionKind | None:
     """The region kind of ``block``, which stands behind this outcome of a test, where it runs only until it has run:
-    for an attribute now and then, for a name once each time that the loop around it runs. Empty elsewhere."""
+    for an attribute now and then, for a name once each time that the loop around it runs. None elsewhere."""
     for asked in questions(test, outcome):
         if all(is_one_time(frame, path, value, block) for path, value in asked):
-            return "amortised" if any(is_own(path) for path, _ in asked) else "leaving"
-    return ""
+            return RegionKind.AMORTISED if any(is_own(path) for path, _ in asked) else RegionKind.LEAVING
+    return None
 
 
 @functools.lru_cache(maxsize=8192)

@@ -8,16 +8,17 @@ import msgspec
 
 from xlalint.facts.domain.values import TRUE, Host
 from xlalint.facts.guards.one_time import one_time_rate
+from xlalint.facts.kinds import RegionKind
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 from xlalint.program.traversal import last_name, path_of, plain_callee
 
 
 class BranchRates(msgspec.Struct, frozen=True):
-    """Region kinds of the two arms of an ``if``; empty where the arm runs as often as the test."""
+    """Region kinds of the two arms of an ``if``; None where the arm runs as often as the test."""
 
-    body: str = ""
-    orelse: str = ""
+    body: RegionKind | None = None
+    orelse: RegionKind | None = None
     at_times: bool = False
     """The test holds now and then, even where an evaluation happens to know the step."""
 
@@ -44,13 +45,13 @@ def branch_rates(frame: Frame, node: ir.If) -> BranchRates:
     if pace.body or pace.orelse:
         return pace
     body = one_time_rate(frame, node.test, True, node.body)
-    orelse = one_time_rate(frame, node.test, False, node.orelse) if node.orelse else ""
+    orelse = one_time_rate(frame, node.test, False, node.orelse) if node.orelse else None
     return BranchRates(body, orelse) if body or orelse else pace
 
 
 def rates_of_test(frame: Frame, node: ir.If) -> BranchRates:
     if is_limited(frame, node):
-        return BranchRates("amortised", "", True)
+        return BranchRates(RegionKind.AMORTISED, None, True)
     if frame.remembers or compares_equal(node.test) or calls_plainly(node.test):
         return rates_in(frame, node)
     return rates_by_text(node)
@@ -96,13 +97,13 @@ def rates_by_text(node: ir.If) -> BranchRates:
 def rates_in(frame: Frame | None, node: ir.If) -> BranchRates:
     """``frame`` may be None where nothing is known of any name that bears on the pace."""
     if is_periodic(node.test, True, frame):
-        return BranchRates("amortised", "", True)
+        return BranchRates(RegionKind.AMORTISED, None, True)
     if is_periodic(node.test, False, frame):
-        return BranchRates("", "amortised", True)
+        return BranchRates(None, RegionKind.AMORTISED, True)
     if is_first(frame, node.test):
-        return BranchRates("rare", "", True)
+        return BranchRates(RegionKind.RARE, None, True)
     if is_interval_flag(node.test) or starts_again(node):
-        return BranchRates("amortised", "", True)
+        return BranchRates(RegionKind.AMORTISED, None, True)
     return BranchRates(leaving(node.body), leaving(node.orelse))
 
 
@@ -131,12 +132,12 @@ def empties(statement: ir.Stmt, path: str) -> bool:
 EXITS = frozenset({"exit", "quit", "_exit", "abort"})
 
 
-def leaving(block: ir.Block) -> str:
+def leaving(block: ir.Block) -> RegionKind | None:
     """An arm that ends the program, or the loop, runs once at most."""
     last = block[-1] if block else None
     if type(last) in (ir.Break, ir.Return):
-        return "leaving"
-    return "rare" if type(last) is ir.Raise or is_exit(last) else ""
+        return RegionKind.LEAVING
+    return RegionKind.RARE if type(last) is ir.Raise or is_exit(last) else None
 
 
 def is_exit(statement: ir.Stmt | None) -> bool:

@@ -8,6 +8,7 @@ import msgspec
 
 from xlalint.facts.events import Effect, Place
 from xlalint.facts.heat.propagation import HeatMap
+from xlalint.facts.kinds import BOUNDARY_CONTEXTS, LoopKind, RegionKind, SignKind
 from xlalint.facts.records import RawEvent, RegionKey
 from xlalint.facts.regions import FunctionFacts, loop_of, within
 
@@ -22,24 +23,31 @@ def of_loops(function: FunctionFacts, heat: HeatMap) -> Iterator[RawEvent]:
 def loops_without_boundary(function: FunctionFacts, heat: HeatMap) -> Iterator[RawEvent]:
     """The headers of step loops that record operations and never run them."""
     for loop, kind in sorted(heat.loops.get(function.key, {}).items()):
-        if kind != "step" or nested_in_step(function, loop, heat):
+        if kind != LoopKind.STEP or nested_in_step(function, loop, heat):
             continue
         signs = heat.all_signs(function, loop)
-        if "boundary" in signs or "framework" in signs or "boundary-loader" in signs:
+        if SignKind.BOUNDARY in signs or SignKind.FRAMEWORK in signs or SignKind.BOUNDARY_LOADER in signs:
             continue
         if (
-            "plain-loader" not in signs
+            SignKind.PLAIN_LOADER not in signs
             and function.regions[loop].over in ("loader", "")
             and may_be_on_device(function, heat)
         ):
             continue
         # Without an optimizer the parameters may be changed one by one.
-        trains = "optimizer-step" in signs or signs >= {"backward", "manual-step"}
+        trains = SignKind.OPTIMIZER_STEP in signs or signs >= {SignKind.BACKWARD, SignKind.MANUAL_STEP}
         # What is moved to the device in each round was read before it, and nothing grows.
-        decodes = loop[0] == "while" and "model-call" in signs and not signs & {"loader", "moved"}
+        decodes = (
+            loop[0] == RegionKind.WHILE
+            and SignKind.MODEL_CALL in signs
+            and not signs & {SignKind.LOADER, SignKind.MOVED}
+        )
         # Who calls ``xm.optimizer_step`` knows of XLA: a loader that can't be seen may set the boundary.
-        unset = "step-without-barrier" in signs and function.regions[loop].over == "counter"
-        if trains and (unset or not signs.isdisjoint({"plain-loader", "moved", "plain-step", "manual-step"})):
+        unset = SignKind.STEP_WITHOUT_BARRIER in signs and function.regions[loop].over == "counter"
+        if trains and (
+            unset
+            or not signs.isdisjoint({SignKind.PLAIN_LOADER, SignKind.MOVED, SignKind.PLAIN_STEP, SignKind.MANUAL_STEP})
+        ):
             yield boundary_event(function, loop, "training")
         elif decodes and not trains:
             yield boundary_event(function, loop, "decoding")
@@ -48,10 +56,12 @@ def loops_without_boundary(function: FunctionFacts, heat: HeatMap) -> Iterator[R
 def loops_over_plain_loaders(function: FunctionFacts, heat: HeatMap) -> Iterator[RawEvent]:
     """The headers of step loops whose batches are moved to the device one by one, by the loop itself."""
     for loop, kind in sorted(heat.loops.get(function.key, {}).items()):
-        if kind != "step" or function.regions[loop].over != "loader" or may_be_on_device(function, heat):
+        if kind != LoopKind.STEP or function.regions[loop].over != "loader" or may_be_on_device(function, heat):
             continue
         signs = heat.all_signs(function, loop)
-        if {"plain-loader", "batch-moved"} <= signs and signs.isdisjoint({"framework", "boundary-loader"}):
+        if {SignKind.PLAIN_LOADER, SignKind.BATCH_MOVED} <= signs and signs.isdisjoint(
+            {SignKind.FRAMEWORK, SignKind.BOUNDARY_LOADER}
+        ):
             event = boundary_event(function, loop, "loop")
             yield msgspec.structs.replace(event, effect=Effect.PLAIN_LOADER)
 
@@ -65,7 +75,7 @@ def nested_in_step(function: FunctionFacts, loop: RegionKey, heat: HeatMap) -> b
     region = function.regions[loop].parent
     outer = loop_of(function, region)
     while outer is not None:
-        if heat.loops.get(function.key, {}).get(outer) == "step":
+        if heat.loops.get(function.key, {}).get(outer) == LoopKind.STEP:
             return True
         outer = loop_of(function, function.regions[outer].parent)
     return heat.base[function.key].loop is not None
@@ -103,15 +113,15 @@ def misplacement(event: RawEvent, function: FunctionFacts, heat: HeatMap) -> str
     if inside_context(function, event.region):
         return "nested"
     loop = loop_of(function, event.region)
-    if loop is None or heat.loops.get(function.key, {}).get(loop) != "step":
+    if loop is None or heat.loops.get(function.key, {}).get(loop) != LoopKind.STEP:
         return ""
     signs = [s for s in function.signs if within(function, s.region, loop)]
-    steps = [s.at for s in signs if s.kind == "optimizer-step"]
-    backwards = [s.at for s in signs if s.kind == "backward"]
-    calls = [s.at for s in signs if s.kind in ("model-call", "layer-call")]
+    steps = [s.at for s in signs if s.kind is SignKind.OPTIMIZER_STEP]
+    backwards = [s.at for s in signs if s.kind is SignKind.BACKWARD]
+    calls = [s.at for s in signs if s.kind in (SignKind.MODEL_CALL, SignKind.LAYER_CALL)]
     if not any(at > event.at for at in steps):
         return ""
-    others = [s.at for s in signs if s.kind == "boundary" and s.at > min(steps)]
+    others = [s.at for s in signs if s.kind is SignKind.BOUNDARY and s.at > min(steps)]
     if any(at < event.at for at in backwards) and others:
         return "after-backward"
     if any(at < event.at for at in calls) and any(at > event.at for at in backwards) and others:
@@ -121,7 +131,7 @@ def misplacement(event: RawEvent, function: FunctionFacts, heat: HeatMap) -> str
 
 def inside_context(function: FunctionFacts, region: RegionKey) -> bool:
     while region in function.regions:
-        if region[0].startswith("boundary "):
+        if region[0] in BOUNDARY_CONTEXTS:
             return True
         region = function.regions[region].parent
     return False
@@ -130,7 +140,7 @@ def inside_context(function: FunctionFacts, region: RegionKey) -> bool:
 def partial_traces(function: FunctionFacts, heat: HeatMap) -> Iterator[RawEvent]:
     """``StepTrace`` around a part of a step: it syncs at its end."""
     for key, region in sorted(function.regions.items()):
-        if key[0] != "boundary StepTrace":
+        if key[0] is not RegionKind.STEP_TRACE:
             continue
         loop = loop_of(function, region.parent)
         if loop is None:
@@ -138,7 +148,7 @@ def partial_traces(function: FunctionFacts, heat: HeatMap) -> Iterator[RawEvent]
         outside = [
             s
             for s in function.signs
-            if s.kind in ("backward", "optimizer-step", "model-call", "layer-call")
+            if s.kind in (SignKind.BACKWARD, SignKind.OPTIMIZER_STEP, SignKind.MODEL_CALL, SignKind.LAYER_CALL)
             and within(function, s.region, loop)
             and not within(function, s.region, key)
         ]

@@ -6,6 +6,7 @@ import functools
 import os
 from collections.abc import Iterable
 
+from xlalint.facts.kinds import SignKind
 from xlalint.facts.records import FunctionKey
 from xlalint.facts.regions import FunctionFacts
 from xlalint.knowledge.tables import frameworks
@@ -77,7 +78,7 @@ def sets_up(function: FunctionFacts) -> bool:
 def is_apart(function: FunctionFacts) -> bool:
     """Whether a function that nothing calls seems to be no part of a step: it is given nothing that a step works on. A
     module has ``forward`` for that, and its other methods may work on the weights; another object may hold data."""
-    given_none = any(sign.kind == "given-no-data" for sign in function.signs)
+    given_none = any(sign.kind == SignKind.GIVEN_NO_DATA for sign in function.signs)
     return given_none and (function.has_forward or not function.owner)
 
 

@@ -7,14 +7,15 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from xlalint.facts.heat.entry_points import decodes, sets_up, tests_among
+from xlalint.facts.kinds import LOOPS, LoopKind, RegionKind, SignKind
 from xlalint.facts.records import CallEdge, FunctionKey, RegionKey
 from xlalint.facts.regions import WITHIN_A_STEP, FunctionFacts, loop_of, nesting, within
 from xlalint.program.ir import encloses, unpack
 
-STRONG = frozenset({"optimizer-step", "boundary", "backward"})
-WEAK = frozenset({"model-call", "loader"})
+STRONG = frozenset({SignKind.OPTIMIZER_STEP, SignKind.BOUNDARY, SignKind.BACKWARD})
+WEAK = frozenset({SignKind.MODEL_CALL, SignKind.LOADER})
 EVIDENCE = STRONG | WEAK
-PERFORMED = EVIDENCE | {"framework", "moved"}
+PERFORMED = EVIDENCE | {SignKind.FRAMEWORK, SignKind.MOVED}
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -28,14 +29,14 @@ class Content(msgspec.Struct, frozen=True):
 
 
 class StepLoops:
-    """The program's functions and calls, and the kind of each loop: "step", "epoch" or neither. ``files`` are those of
+    """The program's functions and calls, and the kind of each loop. ``files`` are those of
     the whole program."""
 
     def __init__(self, functions: Iterable[FunctionFacts], files: Iterable[str] = ()) -> None:
         self.functions = {f.key: f for f in sorted(functions, key=lambda f: f.key)}
         self.tests = tests_among(self.functions.values(), files)
         self.performs: dict[FunctionKey, frozenset[str]] = {}
-        self.loops: dict[FunctionKey, dict[RegionKey, str]] = {}
+        self.loops: dict[FunctionKey, dict[RegionKey, LoopKind | None]] = {}
         self.contains: set[FunctionKey] = set()
         self.callers: dict[FunctionKey, list[tuple[FunctionKey, CallEdge]]] = {}
         self.calls: dict[FunctionKey, list[CallEdge]] = {}
@@ -49,7 +50,7 @@ class StepLoops:
                 self.callers.setdefault(edge.callee, []).append((function.key, edge))
         self.stand_ins = self.find_stand_ins()
         self.with_device_loader = frozenset(
-            f.key[0] for f in self.functions.values() if any(s.kind == "makes-device-loader" for s in f.signs)
+            f.key[0] for f in self.functions.values() if any(s.kind == SignKind.MAKES_DEVICE_LOADER for s in f.signs)
         )
         """Files that make a device loader somewhere."""
         self.find_performers()
@@ -58,7 +59,7 @@ class StepLoops:
             (key[0], key[1], unpack(loop[1])[0])
             for key, loops in self.loops.items()
             for loop, kind in loops.items()
-            if kind == "step"
+            if kind is LoopKind.STEP
         }
 
     def find_stand_ins(self) -> dict[FunctionKey, list[FunctionKey]]:
@@ -91,7 +92,7 @@ class StepLoops:
         """Whether calls of what a method overrides stand in functions that have step loops, and nowhere else: what runs
         in the steps is known there."""
         callers = {caller for base in function.overrides for caller in self.callers_but_overriders(base)}
-        return bool(callers) and all("step" in self.loops.get(caller, {}).values() for caller in callers)
+        return bool(callers) and all(LoopKind.STEP in self.loops.get(caller, {}).values() for caller in callers)
 
     def find_performers(self) -> None:
         """For each function, the signs of a step that a call of it gives, outside of its own loops."""
@@ -123,21 +124,21 @@ class StepLoops:
 
     def trains(self, key: FunctionKey) -> bool:
         """Whether a call runs a loop of steps, and an optimizer in it."""
-        return key in self.contains and "optimizer-step" in self.everything(key, 3)
+        return key in self.contains and SignKind.OPTIMIZER_STEP in self.everything(key, 3)
 
     def evidence(self, function: FunctionFacts, loop: RegionKey) -> frozenset[str]:
         """The signs of a step in a loop's own body, inner loops left out."""
-        found = {s.kind for s in function.signs if s.kind in EVIDENCE and loop_of(function, s.region) == loop}
+        found: set[str] = {s.kind for s in function.signs if s.kind in EVIDENCE and loop_of(function, s.region) == loop}
         for edge in function.calls:
             if loop_of(function, edge.region) == loop and edge.callee in self.performs:
                 found |= self.performs[edge.callee] & EVIDENCE
         if function.regions[loop].over == "loader":
-            found.add("loader")
+            found.add(SignKind.LOADER)
         return frozenset(found)
 
     def all_signs(self, function: FunctionFacts, loop: RegionKey, depth: int = 3) -> frozenset[str]:
         """The signs of everything that a loop does, inner loops and calls included."""
-        found = {s.kind for s in function.signs if within(function, s.region, loop)}
+        found = {s.label for s in function.signs if within(function, s.region, loop)}
         for edge in function.calls:
             if within(function, edge.region, loop) or self.feeds(function, edge, loop):
                 found |= self.everything(edge.callee, depth)
@@ -145,7 +146,7 @@ class StepLoops:
 
     def feeds(self, function: FunctionFacts, edge: CallEdge, loop: RegionKey) -> bool:
         """Whether a call makes what the loop iterates, by a generator that is a step loop itself."""
-        return self.may_feed(function, edge, loop) and "step" in self.loops.get(edge.callee, {}).values()
+        return self.may_feed(function, edge, loop) and LoopKind.STEP in self.loops.get(edge.callee, {}).values()
 
     def may_feed(self, function: FunctionFacts, edge: CallEdge, loop: RegionKey) -> bool:
         callee = self.functions.get(edge.callee)
@@ -165,7 +166,7 @@ class StepLoops:
         function = self.functions.get(key)
         if function is None:
             return frozenset()
-        found = {sign.kind for sign in function.signs}
+        found = {sign.label for sign in function.signs}
         if depth > 0:
             for edge in function.calls:
                 if edge.callee != key:
@@ -173,7 +174,7 @@ class StepLoops:
         return frozenset(found)
 
     def classify_loops(self) -> None:
-        """Each loop is "step", "epoch" or "" (neither); an epoch loop holds a step loop, in itself or by a call."""
+        """What each loop goes through, None where that is not known; an epoch loop holds a step loop, in itself or by a call."""
         content = {key: found for key, function in self.functions.items() if (found := self.content_of(function))}
         changed = True
         rounds = 0
@@ -191,7 +192,7 @@ class StepLoops:
 
     def content_of(self, function: FunctionFacts) -> dict[RegionKey, Content]:
         """What each loop of a function holds, innermost loops first."""
-        loops = [key for key in function.regions if key[0] in ("loop", "while")]
+        loops = [key for key in function.regions if key[0] in LOOPS]
         loops.sort(key=lambda key: -nesting(function, key))
         return {
             outer: Content(
@@ -212,43 +213,49 @@ class StepLoops:
                 self.contains.add(key)
                 pending.extend(caller for caller, _ in self.callers.get(key, ()))
 
-    def loops_of(self, function: FunctionFacts, content: dict[RegionKey, Content]) -> dict[RegionKey, str]:
-        kinds: dict[RegionKey, str] = {}
+    def loops_of(self, function: FunctionFacts, content: dict[RegionKey, Content]) -> dict[RegionKey, LoopKind | None]:
+        kinds: dict[RegionKey, LoopKind | None] = {}
         for loop, held in content.items():
-            holds = any(kinds.get(k) in ("step", "epoch") for k in held.inner)
+            holds = any(kinds.get(k) is not None for k in held.inner)
             holds = holds or not self.contains.isdisjoint(held.callees)
             kinds[loop] = self.kind_of_loop(function, loop, holds, content)
         return kinds
 
     def kind_of_loop(
         self, function: FunctionFacts, loop: RegionKey, holds: bool, content: dict[RegionKey, Content]
-    ) -> str:
+    ) -> LoopKind | None:
         held = content[loop]
         own = held.signs
         region = function.regions[loop]
         if region.over in WITHIN_A_STEP:
-            return ""
+            return None
         if function.is_module and function.name == "forward":
             # What trains in there, such as a codebook, does so in each layer: the step is around it.
-            return ""
+            return None
         if region.over == "settings":
             # A program is run with one setting after the other, each as a whole.
-            return "epoch" if holds or own else ""
+            return LoopKind.EPOCH if holds or own else None
         # A boundary beside a loop of steps ends an evaluation, or an epoch.
-        if "optimizer-step" in own or ("boundary" in own and not holds):
-            return "step"
-        if "backward" in own:
-            return "epoch" if any("optimizer-step" in content[k].signs for k in held.inner) else "step"
-        if "loader" in own and region.over == "loader":
-            return "step"
-        if loop[0] == "loop" and any("step" in self.loops.get(maker, {}).values() for maker in held.makers):
-            return "step"
+        if SignKind.OPTIMIZER_STEP in own or (SignKind.BOUNDARY in own and not holds):
+            return LoopKind.STEP
+        if SignKind.BACKWARD in own:
+            return (
+                LoopKind.EPOCH
+                if any(SignKind.OPTIMIZER_STEP in content[k].signs for k in held.inner)
+                else LoopKind.STEP
+            )
+        if SignKind.LOADER in own and region.over == "loader":
+            return LoopKind.STEP
+        if loop[0] == RegionKind.LOOP and any(
+            LoopKind.STEP in self.loops.get(maker, {}).values() for maker in held.makers
+        ):
+            return LoopKind.STEP
         if holds:
-            return "epoch"
-        counting = loop[0] == "while" or region.over in ("counter", "tensor", "data")
-        if counting and "model-call" in own and self.may_decode(function):
-            return "step"
-        return "step" if counting and "loader" in own else ""
+            return LoopKind.EPOCH
+        counting = loop[0] == RegionKind.WHILE or region.over in ("counter", "tensor", "data")
+        if counting and SignKind.MODEL_CALL in own and self.may_decode(function):
+            return LoopKind.STEP
+        return LoopKind.STEP if counting and SignKind.LOADER in own else None
 
     def may_decode(self, function: FunctionFacts) -> bool:
         """A layer loop in a model's ``forward`` is none, nor one over the cases of a test; a loop in ``generate`` or

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from xlalint.facts.domain.known_names import TRAINED
 from xlalint.facts.events import Heat
 from xlalint.facts.heat.entry_points import (
     PLAIN_ENTRIES,
@@ -24,8 +23,9 @@ from xlalint.facts.heat.entry_points import (
     sets_up,
 )
 from xlalint.facts.heat.loop_kinds import STRONG, StepLoops
+from xlalint.facts.kinds import LOOPS, TRAINED, LoopKind, RegionKind, SignKind
 from xlalint.facts.records import ROOT, CallEdge, FunctionKey, RegionKey
-from xlalint.facts.regions import FunctionFacts, loop_of, named_in, regions_around
+from xlalint.facts.regions import FunctionFacts, compiled_functions, loop_of, regions_around
 from xlalint.knowledge.tables import frameworks
 from xlalint.program.ir import unpack
 
@@ -67,7 +67,7 @@ class HeatMap(StepLoops):
             (key[0], key[1], unpack(loop[1])[0])
             for key, loops in self.loops.items()
             for loop, kind in loops.items()
-            if kind == "step" and self.starts_again(self.functions[key], loop)
+            if kind is LoopKind.STEP and self.starts_again(self.functions[key], loop)
         }
 
     def starts_again(self, function: FunctionFacts, loop: RegionKey) -> bool:
@@ -80,7 +80,7 @@ class HeatMap(StepLoops):
 
     def find_compiled(self) -> set[FunctionKey]:
         """The functions that dynamo compiles, and those that they call."""
-        pending = [key for function in self.functions.values() for key in named_in(function.signs)]
+        pending = [key for function in self.functions.values() for key in compiled_functions(function.signs)]
         found: set[FunctionKey] = set()
         while pending:
             function = self.functions.get(pending.pop())
@@ -152,7 +152,9 @@ class HeatMap(StepLoops):
             return None
         found: Giving | None = None
         for key in regions_around(function, region):
-            giving = self.giving.get((function.key, int(function.regions[key].over))) if key[0] == "given" else None
+            giving = (
+                self.giving.get((function.key, int(function.regions[key].over))) if key[0] == RegionKind.GIVEN else None
+            )
             if giving is not None and (found is None or hotter(found.pace, giving.pace)):
                 found = giving
         return found
@@ -170,7 +172,7 @@ class HeatMap(StepLoops):
             return COLD
         if self.is_called_by_program(function.key) or self.is_called_beside_steps(function):
             return COLD
-        if any(sign.kind == "makes-loader" for sign in function.signs):
+        if any(sign.kind == SignKind.MAKES_LOADER for sign in function.signs):
             # A loader outlives many steps.
             return COLD
         if feeds(function):
@@ -216,27 +218,29 @@ class HeatMap(StepLoops):
             return base
         outer = self.of_inner(function, known.parent, base)
         kind = region[0]
-        if kind in ("loop", "while"):
+        if kind in LOOPS:
             return self.in_loop(function, region, outer)
-        if kind == "amortised":
+        if kind is RegionKind.AMORTISED:
             return msgspec.structs.replace(outer, heat=Heat.AMORTISED) if outer.heat >= Heat.STEP else outer
-        if kind == "collate":
+        if kind is RegionKind.COLLATE:
             return Pace(Heat.STEP, None, outer.evaluation, outer.assumed, True)
-        if kind == "leaving":
+        if kind is RegionKind.LEAVING:
             loop = loop_of(function, known.parent)
             return outer if loop is None else self.of_inner(function, function.regions[loop].parent, base)
-        if kind == "epoch":
+        if kind is RegionKind.EPOCH:
             return msgspec.structs.replace(outer, heat=max(outer.heat, Heat.EPOCH))
-        if kind in ("rare", "closure"):
-            return msgspec.structs.replace(outer, heat=Heat.ONCE if kind == "rare" else Heat.AMORTISED, assumed=False)
-        if kind == "evaluation" and (outer.loop is None or outer.evaluation):
+        if kind in (RegionKind.RARE, RegionKind.CLOSURE):
+            return msgspec.structs.replace(
+                outer, heat=Heat.ONCE if kind is RegionKind.RARE else Heat.AMORTISED, assumed=False
+            )
+        if kind is RegionKind.EVALUATION and (outer.loop is None or outer.evaluation):
             # Under ``no_grad`` in the step of a training loop stands a part of the training.
             return msgspec.structs.replace(outer, evaluation=True)
         return outer
 
     def in_loop(self, function: FunctionFacts, region: RegionKey, outer: Pace) -> Pace:
-        kind = self.loops.get(function.key, {}).get(region, "")
-        if kind == "step":
+        kind = self.loops.get(function.key, {}).get(region)
+        if kind is LoopKind.STEP:
             if outer.heat >= Heat.STEP and outer.loop is not None:
                 return msgspec.structs.replace(outer, heat=Heat.INNER)
             signs = self.all_signs(function, region)
@@ -244,7 +248,7 @@ class HeatMap(StepLoops):
             passes = outer.evaluation or named or function.regions[region].over == "loader"
             evaluation = passes and signs.isdisjoint(TRAINED)
             return Pace(Heat.STEP, (function.key, region), evaluation, False, outer.host)
-        if kind == "epoch":
+        if kind is LoopKind.EPOCH:
             return msgspec.structs.replace(outer, heat=Heat.EPOCH) if outer.heat < Heat.EPOCH else outer
         if outer.heat >= Heat.STEP:
             return msgspec.structs.replace(outer, heat=Heat.INNER)

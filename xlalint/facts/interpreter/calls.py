@@ -37,6 +37,7 @@ from xlalint.facts.domain.values import (
 )
 from xlalint.facts.guards.torch_version import call_version
 from xlalint.facts.interpreter.instantiation import construct
+from xlalint.facts.kinds import SignKind
 from xlalint.facts.libraries import dispatch
 from xlalint.facts.libraries.frameworks.callbacks import check_called_back
 from xlalint.facts.libraries.frameworks.ignite_events import check_hook
@@ -191,7 +192,7 @@ def call_object(frame: Frame, callee: Instance | Struct, call: Call) -> Value:
     cls = callee.ir
     is_module = members.is_module_class(frame, cls)
     if is_module:
-        frame.sign("model-call", call.node.at)
+        frame.sign(SignKind.MODEL_CALL, call.node.at)
     method = program.method(cls, "forward") if is_module else program.method(cls, "__call__")
     method = method or program.method(cls, "forward") or program.method(cls, "__call__")
     if method is not None:

@@ -34,6 +34,7 @@ from xlalint.facts.guards.narrowing import narrow
 from xlalint.facts.guards.optional_arguments import found_given
 from xlalint.facts.guards.rare_inputs import holds_seldom
 from xlalint.facts.guards.torch_version import COMPARISONS, compared_versions
+from xlalint.facts.kinds import RegionKind
 from xlalint.facts.operations.arithmetic import combined
 from xlalint.facts.state.frame import Frame, span_of
 from xlalint.knowledge.tables import guards
@@ -93,14 +94,14 @@ def stand_behind(frame: Frame, test: ir.Expr, outcome: bool) -> None:
         # There nearly always is something.
         frame.guards = (*frame.guards, span_of(test))
     if holds_seldom(frame.function, test, outcome):
-        frame.region = frame.inside("amortised", span_of(test)).key
+        frame.region = frame.inside(RegionKind.AMORTISED, span_of(test)).key
 
 
 def stand_where_given(frame: Frame, test: ir.Expr, outcome: bool) -> None:
     """What comes runs as often as the calls that give a parameter, where this outcome of a test finds it given."""
     position = found_given(frame, test, outcome)
     if position is not None:
-        frame.region = frame.inside("given", span_of(test), str(position)).key
+        frame.region = frame.inside(RegionKind.GIVEN, span_of(test), str(position)).key
 
 
 def evaluate_boolean(frame: Frame, node: ir.Boolean) -> Value:

@@ -37,6 +37,7 @@ from xlalint.facts.guards.device_branches import in_place_of
 from xlalint.facts.guards.narrowing import like_default
 from xlalint.facts.interpreter import calls, conditions, operators, subscripts
 from xlalint.facts.interpreter.names import lookup
+from xlalint.facts.kinds import RegionKind
 from xlalint.facts.operations import members
 from xlalint.facts.operations.rounding import rounded
 from xlalint.facts.state.frame import Frame, span_of
@@ -222,7 +223,7 @@ def evaluate_comprehension(frame: Frame, node: ir.Comprehension) -> Value:
     first = node.generators[0]
     outer = frame.evaluate(first.iterable)
     over = "loader" if type(outer) is KnownObject and outer.role == Role.LOADER else ""
-    with frame.inside("loop", node.at, over, span_of(first.iterable)):
+    with frame.inside(RegionKind.LOOP, node.at, over, span_of(first.iterable)):
         for generator in node.generators:
             iterable = outer if generator is first else frame.evaluate(generator.iterable)
             element = members.element_of(frame, iterable)

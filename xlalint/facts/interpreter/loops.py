@@ -23,6 +23,7 @@ from xlalint.facts.domain.values import (
 from xlalint.facts.events import Effect
 from xlalint.facts.guards.loop_counters import forget_first_values, remember_starts
 from xlalint.facts.interpreter import conditions
+from xlalint.facts.kinds import RegionKind, SignKind
 from xlalint.facts.operations import members
 from xlalint.facts.operations.placement import tells_no_device
 from xlalint.facts.state.environment import Environment, join_environments
@@ -43,13 +44,13 @@ def execute_for(frame: Frame, node: ir.For) -> None:
     elif not over and not holds_modules(iterable) and hands_on(node):
         over = "data"
     if over == "loader":
-        frame.sign("loader", node.at)
-    with frame.inside("loop", node.at, over, span_of(node.iterable)):
+        frame.sign(SignKind.LOADER, node.at)
+    with frame.inside(RegionKind.LOOP, node.at, over, span_of(node.iterable)):
         detail = next(
             (p.detail for p in alternatives(iterable) if type(p) is KnownObject and p.role == Role.LOADER), None
         )
         if detail is not None:
-            frame.sign(f"{detail}-loader", node.at)
+            frame.sign(SignKind(f"{detail}-loader"), node.at)
         element = members.element_of(frame, iterable)
         counted = mark_counter(frame, node, ANY_HOST if may_be_key(element) and goes_by_key(node) else element)
 
@@ -160,7 +161,7 @@ def execute_while(frame: Frame, node: ir.While) -> None:
         conditions.narrow(frame, node.test, True)
         return True
 
-    with frame.inside("while", node.at, "", span_of(node.test)):
+    with frame.inside(RegionKind.WHILE, node.at, "", span_of(node.test)):
         iterate(frame, node, begin)
     if type(node.test) is ir.Constant and node.test.value and not has_break(node.body):
         frame.environment = None

@@ -33,6 +33,7 @@ from xlalint.facts.guards.rare_inputs import asks_for_other_input
 from xlalint.facts.interpreter import conditions, operators, subscripts
 from xlalint.facts.interpreter.assignment import appended, assign
 from xlalint.facts.interpreter.loops import execute_for, execute_while
+from xlalint.facts.kinds import BOUNDARY_CONTEXTS, RegionKind
 from xlalint.facts.libraries.frameworks.ignite_events import hook, is_hook
 from xlalint.facts.operations import members, rounding
 from xlalint.facts.state.environment import Environment, join_environments
@@ -56,12 +57,12 @@ def execute(frame: Frame, block: ir.Block) -> None:
         table[type(statement)](frame, statement)
         if frame.environment is None:
             return
-        if type(statement) is ir.If and skips(statement) and (pace := pace_of_rest(frame, statement, block[position:])):
-            execute_arm(frame, block[position:], pace, statement.at + 1)
+        if type(statement) is ir.If and skips(statement) and (rate := rate_of_rest(frame, statement, block[position:])):
+            execute_arm(frame, block[position:], rate, statement.at + 1)
             return
 
 
-def pace_of_rest(frame: Frame, node: ir.If, rest: ir.Block) -> str:
+def rate_of_rest(frame: Frame, node: ir.If, rest: ir.Block) -> RegionKind | None:
     """How often that runs which a test skips."""
     return branch_rates(frame, node).orelse or one_time_rate(frame, node.test, False, rest)
 
@@ -74,7 +75,7 @@ def skips(node: ir.If) -> bool:
 def execute_expression(frame: Frame, node: ir.Evaluate) -> None:
     if surely_raises(frame, node.value):
         # What follows is read all the same: who raises here may insist on another device.
-        with frame.inside("rare", node.at):
+        with frame.inside(RegionKind.RARE, node.at):
             frame.evaluate(node.value)
         return
     frame.evaluate(node.value)
@@ -116,7 +117,7 @@ def execute_augmented(frame: Frame, node: ir.Augmented) -> None:
     anew = rounding.rounded_in_place(frame, node, result)
     if anew is not None:
         result = anew
-    elif type(result) is Host and result.type in ("int", "float") and frame.region[0] != "body":
+    elif type(result) is Host and result.type in ("int", "float") and frame.region[0] != RegionKind.BODY:
         varies = frame.loop_key()
         if varies is not None:
             result = host(result.type, varies=varies, read_from_device=result.read_from_device)
@@ -155,15 +156,15 @@ def execute_return(frame: Frame, node: ir.Return) -> None:
 
 def execute_if(frame: Frame, node: ir.If) -> None:
     effect, subject = Effect.BRANCH, "if"
-    if node.body and type(node.body[-1]) is ir.Break and frame.region[0] != "body":
+    if node.body and type(node.body[-1]) is ir.Break and frame.region[0] != RegionKind.BODY:
         effect, subject = Effect.LOOP_TEST, "break"
     elif frame.rows and picks_rows(frame, node):
         effect, subject = Effect.FILTER, "loop"
     outcome = conditions.test(frame, node.test, effect, subject, form=arms_form(node))
-    pace = branch_rates(frame, node)
-    arms = ((node.orelse, pace.orelse), (node.body, pace.body))
+    rates = branch_rates(frame, node)
+    arms = ((node.orelse, rates.orelse), (node.body, rates.body))
     # Who ends the program here insists on another device: the rest is read as if it were there.
-    if outcome is not None and not pace.at_times and arms[outcome][1] != "rare":
+    if outcome is not None and not rates.at_times and arms[outcome][1] != "rare":
         conditions.narrow(frame, node.test, outcome)
         region = frame.region
         conditions.stand_where_given(frame, node.test, outcome)
@@ -175,12 +176,12 @@ def execute_if(frame: Frame, node: ir.If) -> None:
     frame.environment = dict(before)
     conditions.narrow(frame, node.test, True)
     frame.undecided += 1
-    seldom = not pace.body and asks_for_other_input(frame.function, node.test)
-    execute_arm(frame, node.body, "amortised" if seldom else pace.body, node.at)
+    seldom = not rates.body and asks_for_other_input(frame.function, node.test)
+    execute_arm(frame, node.body, RegionKind.AMORTISED if seldom else rates.body, node.at)
     after = frame.environment
     frame.environment = before
     conditions.narrow(frame, node.test, False)
-    execute_arm(frame, node.orelse, pace.orelse, node.at + 1)
+    execute_arm(frame, node.orelse, rates.orelse, node.at + 1)
     frame.undecided -= 1
     other = frame.environment
     with_defaults(frame, node.test, after, other)
@@ -196,11 +197,11 @@ def picks_rows(frame: Frame, node: ir.If) -> bool:
     return not node.orelse and not frame.rows.isdisjoint(names_in(node.test))
 
 
-def execute_arm(frame: Frame, block: ir.Block, pace: str, at: int, text: int = 0) -> None:
-    if not pace:
+def execute_arm(frame: Frame, block: ir.Block, kind: RegionKind | None, at: int, text: int = 0) -> None:
+    if kind is None:
         execute(frame, block)
         return
-    with frame.inside(pace, at, "", text):
+    with frame.inside(kind, at, "", text):
         execute(frame, block)
 
 
@@ -247,20 +248,20 @@ def execute_with(frame: Frame, node: ir.With) -> None:
             assign(frame, target, value, None)
     before = frame.no_grad
     kinds = [kind for _, kind in entered]
-    frame.no_grad = before or "evaluation" in kinds
-    context = next((kind for kind in kinds if kind.startswith("boundary ")), "")
+    frame.no_grad = before or RegionKind.EVALUATION in kinds
+    context = next((kind for kind in kinds if kind in BOUNDARY_CONTEXTS), None)
     opening = 0
-    if context:
+    if context is not None:
         opening = span_of(node.items[kinds.index(context)][0])
         frame.boundary(node.at)
-    pace = context or ("evaluation" if "evaluation" in kinds else "")
+    around = context or (RegionKind.EVALUATION if RegionKind.EVALUATION in kinds else None)
     outside = dict(frame.env)
-    execute_arm(frame, node.body, pace, node.at, opening)
+    execute_arm(frame, node.body, around, node.at, opening)
     frame.no_grad = before
-    if pace == "evaluation" and frame.environment is not None:
+    if around is RegionKind.EVALUATION and frame.environment is not None:
         made = {name: value for name, value in frame.env.items() if outside.get(name) is not value}
         frame.env.update((name, without_gradient(value)) for name, value in made.items())
-    if context and frame.environment is not None:
+    if context is not None and frame.environment is not None:
         frame.boundary(node.at)
 
 
@@ -274,7 +275,7 @@ def execute_try(frame: Frame, node: ir.Try) -> None:
         frame.environment = join_environments(dict(before), after) if after is not None else dict(before)
         if name:
             frame.env[name] = OBJECT
-        with frame.inside("rare", node.at):
+        with frame.inside(RegionKind.RARE, node.at):
             execute(frame, block)
         after = join_environments(after, frame.environment)
     frame.environment = after

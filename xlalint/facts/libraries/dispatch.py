@@ -47,6 +47,7 @@ from xlalint.facts.domain.values import (
 )
 from xlalint.facts.events import Effect
 from xlalint.facts.guards.device_branches import STAND_IN
+from xlalint.facts.kinds import RegionKind, SignKind
 from xlalint.facts.libraries.frameworks import training
 from xlalint.facts.libraries.frameworks.diffusers import call_pipeline, made_by_diffusers
 from xlalint.facts.libraries.frameworks.ignite_factories import make_engine
@@ -142,7 +143,7 @@ def call_framework_row(frame: Frame, call: Call) -> Value | None:
     if table.get("wraps", call.name) is not None:
         return call.arguments[0] if call.arguments else next(iter(call.keywords.values()), UNKNOWN)
     if table.get("boundary-loader", call.name) is not None:
-        frame.sign("makes-device-loader", call.node.at)
+        frame.sign(SignKind.MAKES_DEVICE_LOADER, call.node.at)
         return training.on_device(call.arguments[0] if call.arguments else UNKNOWN)
     if table.get("loader", call.name) is not None:
         return training.make_loader(frame, call)
@@ -207,10 +208,10 @@ def wrapped_iterable(value: Value, last: str) -> Value:
 
 def call_boundary(frame: Frame, holds: str, call: Call) -> Value:
     if call.last == "optimizer_step":
-        frame.sign("optimizer-step", call.node.at)
+        frame.sign(SignKind.OPTIMIZER_STEP, call.node.at)
         frame.pending()
         if call.keywords.get("barrier") in (None, FALSE):
-            frame.sign("step-without-barrier", call.node.at)
+            frame.sign(SignKind.STEP_WITHOUT_BARRIER, call.node.at)
             return NONE
     if "context" in holds:
         return known_object(Role.BOUNDARY_CONTEXT, None, call.last)
@@ -230,7 +231,7 @@ def call_closure(frame: Frame, call: Call) -> Value:
     if call.arguments:
         given = call.arguments[1] if len(call.arguments) > 1 else call.keywords.get("args")
         values = list(given.elements) if type(given) is Sequence and given.elements is not None else []
-        with frame.inside("closure", call.node.at):
+        with frame.inside(RegionKind.CLOSURE, call.node.at):
             frame.call(call.arguments[0], call.given(values, {}))
     return NONE
 
@@ -290,7 +291,7 @@ def known_function(frame: Frame, callee: Function, call: Call) -> Value | None:
     if name in ("_from_config", "from_pretrained", "from_config") and type(callee.receiver) is Class:
         return frame.engine.instance_of(callee.receiver.ir)
     if name == "prepare_data_loader":
-        frame.sign("makes-device-loader", call.node.at)
+        frame.sign(SignKind.MAKES_DEVICE_LOADER, call.node.at)
     if name == "progress_bar":
         return call.arguments[0] if call.arguments else next(iter(call.keywords.values()), UNKNOWN)
     if name == "register_modules" and type(callee.receiver) in (Instance, Struct):

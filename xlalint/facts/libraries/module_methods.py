@@ -28,6 +28,7 @@ from xlalint.facts.domain.values import (
     tensor,
 )
 from xlalint.facts.events import Effect
+from xlalint.facts.kinds import SignKind
 from xlalint.facts.libraries.installed.followed_calls import follow_made
 from xlalint.facts.libraries.python.containers import call_mapping
 from xlalint.facts.libraries.torch import modules
@@ -109,5 +110,5 @@ def call_made_module(frame: Frame, receiver: Module, call: Call) -> Value:
     if call.name in ("items", "values", "keys") and type(receiver.elements) is Mapping:
         return call_mapping(frame, receiver.elements, call)
     if receiver.name == "?" and call.name == "step":
-        frame.sign("optimizer-step", call.node.at)
+        frame.sign(SignKind.OPTIMIZER_STEP, call.node.at)
     return UNKNOWN

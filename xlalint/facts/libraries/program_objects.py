@@ -22,6 +22,7 @@ from xlalint.facts.domain.values import (
     tensor_of,
 )
 from xlalint.facts.events import Effect
+from xlalint.facts.kinds import SignKind
 from xlalint.facts.libraries.frameworks.lightning import LOGGING, call_inherited_logging
 from xlalint.facts.libraries.module_methods import call_module_method
 from xlalint.facts.operations import members
@@ -71,8 +72,8 @@ def call_object_method(frame: Frame, receiver: Instance | Struct, call: Call) ->
     if found is not None:
         return found
     if call.name in ("manual_backward", "backward"):
-        frame.sign("backward", call.node.at)
-        frame.sign("framework", call.node.at)
+        frame.sign(SignKind.BACKWARD, call.node.at)
+        frame.sign(SignKind.FRAMEWORK, call.node.at)
         return NONE
     promised = promised_result(names, call.name, call.keywords)
     if promised is not None:

@@ -24,6 +24,7 @@ from xlalint.facts.domain.values import (
     tensor,
 )
 from xlalint.facts.events import Effect
+from xlalint.facts.kinds import SignKind
 from xlalint.facts.libraries.frameworks.accelerate import call_driver
 from xlalint.facts.libraries.frameworks.training import READING_MAPS, READING_WRITERS, write
 from xlalint.facts.libraries.torch.tensor_methods import new_factory
@@ -45,14 +46,14 @@ def call_unknown_method(frame: Frame, receiver: Value, call: Call) -> Value:
     if call.name in READING_WRITERS or (call.name in READING_MAPS and text in WRITER_NAMES):
         return write(frame, known_object(Role.WRITER), call)
     if call.name == "step" and ("optim" in text.lower() or text in ("opt", "solver")):
-        frame.sign("optimizer-step", call.node.at)
-        frame.sign("plain-step", call.node.at)
+        frame.sign(SignKind.OPTIMIZER_STEP, call.node.at)
+        frame.sign(SignKind.PLAIN_STEP, call.node.at)
         return NONE
     if call.name == "backward":
-        frame.sign("backward", call.node.at)
+        frame.sign(SignKind.BACKWARD, call.node.at)
         if call.arguments:
             # ``fabric.backward(loss)``: who runs backward for others steps for them too.
-            frame.sign("framework", call.node.at)
+            frame.sign(SignKind.FRAMEWORK, call.node.at)
             learn_loss(frame, call.node)
         return NONE
     if receiver is ANY_HOST:

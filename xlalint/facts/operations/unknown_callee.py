@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlalint.facts.domain.refinement import as_operand
 from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import UNKNOWN, KnownObject, Sequence, Tensor, Value, known_object, tensor, tensor_of
+from xlalint.facts.kinds import SignKind
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 
@@ -14,7 +15,7 @@ def call_unknown(frame: Frame, call: Call) -> Value:
     if any(type(a) is KnownObject and a.role == Role.BATCH for a in call.arguments) or (
         type(call.keywords.get("**")) is Tensor and "**" in call.keywords
     ):
-        frame.sign("model-call", call.node.at)
+        frame.sign(SignKind.MODEL_CALL, call.node.at)
         return known_object(Role.OUTPUT, tensor(certainty=1))
     if any(holds_live_tensor(value) for value in (*call.arguments, *call.keywords.values())):
         return DERIVED

@@ -13,6 +13,7 @@ from xlalint.facts.effect_traits import TRAITS
 from xlalint.facts.events import Effect, Place
 from xlalint.facts.external import Follower
 from xlalint.facts.failures import Failure
+from xlalint.facts.kinds import CALLS_OF_MODELS, LOOPS, RegionKind, SignKind
 from xlalint.facts.options import Assumptions
 from xlalint.facts.records import (
     ANY_PARAMETER,
@@ -135,7 +136,7 @@ class Evaluator(ABC):
     # Statements
 
     @abstractmethod
-    def enter(self, frame: Frame, expression: ir.Expr) -> tuple[Value, str]: ...
+    def enter(self, frame: Frame, expression: ir.Expr) -> tuple[Value, RegionKind | None]: ...
 
     @abstractmethod
     def iterated(self, frame: Frame, node: ir.For) -> Value: ...
@@ -292,11 +293,11 @@ class Frame:
             return Place.AFTER_BOUNDARY
         return Place.BEFORE_BOUNDARY
 
-    def sign(self, kind: str, at: int) -> None:
-        if kind in ("model-call", "layer-call"):
+    def sign(self, kind: SignKind, at: int, subject: str = "") -> None:
+        if kind in CALLS_OF_MODELS:
             self.called_at.add(at)
         if not self.quiet:
-            self.record.signs[Sign(kind, self.region, at)] = None
+            self.record.signs[Sign(kind, self.region, at, subject)] = None
 
     def record_callee(self, call: ir.Call) -> bool:
         """Whether a call was one of a model or of a function of the program."""
@@ -322,11 +323,11 @@ class Frame:
             self.pending()
 
     def boundary(self, at: int) -> None:
-        self.sign("boundary", at)
+        self.sign(SignKind.BOUNDARY, at)
         if self.environment is not None:
             self.environment[CLEAN] = TRUE
 
-    def inside(self, kind: str, at: int, over: str = "", text: int = 0) -> Inside:
+    def inside(self, kind: RegionKind, at: int, over: str = "", text: int = 0) -> Inside:
         """Everything evaluated in here belongs to a region of its own."""
         key = (kind, at)
         known = self.record.regions.get(key)
@@ -348,7 +349,7 @@ class Frame:
         """The line on which the outermost loop around this place begins; 0 where there is none."""
         first, key = 0, self.region
         while key in self.record.regions:
-            if key[0] in ("loop", "while"):
+            if key[0] in LOOPS:
                 first = ir.unpack(key[1])[0]
             key = self.record.regions[key].parent
         return first
@@ -359,7 +360,7 @@ class Frame:
             return None
         key: RegionKey | None = self.region
         while key is not None and key != ROOT:
-            if key[0] in ("loop", "while"):
+            if key[0] in LOOPS:
                 return (self.path, self.function.qualname, ir.unpack(key[1])[0])
             region = self.record.regions.get(key)
             key = None if region is None else region.parent
@@ -379,7 +380,7 @@ class Inside:
 
     def __enter__(self) -> None:
         self.frame.region = self.key
-        if self.key[0] in ("loop", "while"):
+        if self.key[0] in LOOPS:
             self.frame.loops += 1
 
     def __exit__(self, *error: object) -> None:

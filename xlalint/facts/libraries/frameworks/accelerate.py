@@ -15,6 +15,7 @@ from xlalint.facts.domain.declared import promised_result
 from xlalint.facts.domain.lattice import sequence
 from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import NONE, TRUE, UNKNOWN, KnownObject, Value
+from xlalint.facts.kinds import SignKind
 from xlalint.facts.libraries.frameworks.training import gathered, on_device, write
 from xlalint.facts.libraries.installed.followed_calls import follow_method
 from xlalint.facts.state.call import Call
@@ -37,12 +38,12 @@ def call_driver(frame: Frame, role: KnownObject, call: Call) -> Value:
     if call.name in methods("hands-on"):
         check_forwarded_call(frame, methods("hands-on")[call.name], call)
     if call.name in methods("prepares"):
-        frame.sign("framework", call.node.at)
+        frame.sign(SignKind.FRAMEWORK, call.node.at)
         values = [on_device(v) if type(v) is KnownObject and v.role == Role.LOADER else v for v in call.arguments]
         return values[0] if len(values) == 1 else sequence("tuple", values)
     if call.name in methods("backward"):
-        frame.sign("backward", call.node.at)
-        frame.sign("framework", call.node.at)
+        frame.sign(SignKind.BACKWARD, call.node.at)
+        frame.sign(SignKind.FRAMEWORK, call.node.at)
         learn_loss(frame, call.node)
         frame.pending()
         return NONE

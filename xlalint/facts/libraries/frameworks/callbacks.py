@@ -9,6 +9,7 @@ import functools
 
 from xlalint.facts.domain.declared import is_a, parsed
 from xlalint.facts.domain.values import INT, Class, Function, Instance, Namespace, Sequence, Struct, Value, host
+from xlalint.facts.kinds import RegionKind, SignKind
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
@@ -55,14 +56,13 @@ def functions_in(value: Value) -> list[Value]:
 
 
 def run_callback(frame: Frame, function: Value, pace: str, given: tuple[Value, ...], node: ir.Call, at: int) -> None:
-
     heat, *words = pace.split()
-    region = "collate" if "host" in words else "loop" if heat == "step" else heat
-    with frame.inside(region, at, "loader" if region == "loop" else "", at):
-        if region == "loop":
+    region = RegionKind.COLLATE if "host" in words else RegionKind.LOOP if heat == "step" else RegionKind(heat)
+    with frame.inside(region, at, "loader" if region is RegionKind.LOOP else "", at):
+        if region is RegionKind.LOOP:
             # A loop of steps that the framework has: it trains, unless the row says that it evaluates.
-            frame.sign("framework", at)
+            frame.sign(SignKind.FRAMEWORK, at)
             if "evaluation" not in words:
-                frame.sign("backward", at)
+                frame.sign(SignKind.BACKWARD, at)
         counted = host("int", varies=frame.loop_key())
         frame.call(function, Call("", [counted if value is INT else value for value in given], {}, node))

@@ -15,6 +15,7 @@ from xlalint.facts.domain.values import (
     known_object,
     tensor,
 )
+from xlalint.facts.kinds import RegionKind, SignKind
 from xlalint.facts.operations import members
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
@@ -34,11 +35,11 @@ def run_engine(frame: Frame, engine: KnownObject, call: Call) -> Value:
     step, _ = engine.element.elements
     loader = call.arguments[0] if call.arguments else call.keywords.get("data", UNKNOWN)
     known = loader if type(loader) is KnownObject and loader.role == Role.LOADER else None
-    with frame.inside("loop", call.node.at, "loader", call.node.at):
+    with frame.inside(RegionKind.LOOP, call.node.at, "loader", call.node.at):
         if known is not None and known.detail is not None:
-            frame.sign(f"{known.detail}-loader", call.node.at)
+            frame.sign(SignKind(f"{known.detail}-loader"), call.node.at)
         if engine.detail == BOUNDED:
-            frame.sign("framework", call.node.at)
+            frame.sign(SignKind.FRAMEWORK, call.node.at)
         batch = (
             members.element_of(frame, known)
             if known is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import UNKNOWN, Function, KnownObject, Value
+from xlalint.facts.kinds import RegionKind, SignKind
 from xlalint.facts.libraries.frameworks.ignite import BOUNDED, ENGINE
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
@@ -61,17 +62,17 @@ def hook(frame: Frame, event: ir.Call, handler: Value, rest: list[Value]) -> Non
     arguments = [engine, *rest] if takes_engine(handler, len(rest)) else rest
     at = event.at
     if pace in ("step", "amortised"):
-        with frame.inside("loop", at, "loader", at):
-            frame.sign("framework", at)
+        with frame.inside(RegionKind.LOOP, at, "loader", at):
+            frame.sign(SignKind.FRAMEWORK, at)
             if engine.detail == BOUNDED:
                 frame.boundary(at)
             if pace == "step":
                 frame.call(handler, Call("", arguments, {}, event))
                 return
-            with frame.inside("amortised", at):
+            with frame.inside(RegionKind.AMORTISED, at):
                 frame.call(handler, Call("", arguments, {}, event))
     elif pace == "epoch":
-        with frame.inside("epoch", at):
+        with frame.inside(RegionKind.EPOCH, at):
             frame.call(handler, Call("", arguments, {}, event))
     else:
         frame.call(handler, Call("", arguments, {}, event))

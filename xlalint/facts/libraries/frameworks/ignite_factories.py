@@ -15,6 +15,7 @@ from xlalint.facts.domain.values import (
     known_object,
     tensor,
 )
+from xlalint.facts.kinds import RegionKind, SignKind
 from xlalint.facts.libraries.frameworks.ignite import BOUNDED, run_step
 from xlalint.facts.libraries.frameworks.ignite_metrics import attach
 from xlalint.facts.state.call import Call
@@ -25,10 +26,10 @@ from xlalint.knowledge.tables import frameworks
 def make_engine(frame: Frame, call: Call) -> Value:
     """``Engine(step)``, or one that ignite makes. That it runs at all is assumed; where, ``run`` tells."""
     holds = frameworks().get("engine", call.name) or ""
-    with frame.inside("loop", call.node.at, "loader", call.node.at):
-        frame.sign("framework", call.node.at)
+    with frame.inside(RegionKind.LOOP, call.node.at, "loader", call.node.at):
+        frame.sign(SignKind.FRAMEWORK, call.node.at)
         if "sets the boundary" in holds:
-            frame.sign("backward", call.node.at)
+            frame.sign(SignKind.BACKWARD, call.node.at)
         if holds.startswith("1st argument"):
             step = call.arguments[0] if call.arguments else call.keywords.get("process_function", UNKNOWN)
             output = run_step(frame, step, known_object(Role.BATCH, tensor(None, certainty=1)), call.node)

@@ -12,6 +12,7 @@ from xlalint.facts.detectors.text_reads import shown_tensor
 from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import NONE, UNKNOWN, Function, KnownObject, Value, known_object
 from xlalint.facts.events import Effect
+from xlalint.facts.kinds import RegionKind, SignKind
 from xlalint.facts.libraries.frameworks.ignite import output_of
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
@@ -51,8 +52,8 @@ def attach(frame: Frame, attached: KnownObject, call: Call) -> Value:
 def note(frame: Frame, effect: Effect, engine: Value, transform: Value | None, subject: str, node: ir.Call) -> None:
 
     output = output_of(engine)
-    with frame.inside("loop", node.at, "loader", node.at):
-        frame.sign("framework", node.at)
+    with frame.inside(RegionKind.LOOP, node.at, "loader", node.at):
+        frame.sign(SignKind.FRAMEWORK, node.at)
         if type(transform) is Function:
             output = frame.call(transform, Call("", [output], {}, node))
         elif transform not in (None, NONE):

@@ -32,6 +32,7 @@ from xlalint.facts.domain.values import (
     tensor_of,
 )
 from xlalint.facts.events import Effect
+from xlalint.facts.kinds import SignKind
 from xlalint.facts.libraries.torch.tensor_methods import call_tensor_method
 from xlalint.facts.operations import members
 from xlalint.facts.operations.shapes import device_of
@@ -131,8 +132,8 @@ def call_batch_method(frame: Frame, batch: KnownObject, call: Call) -> Value:
         if device == HOST and known is not None and known.device == XLA:
             frame.emit(Effect.COPY_TO_HOST, call.node.at, element, call.name, receiver_node(call.node))
         if device == XLA and known is not None and known.device != XLA:
-            frame.sign("moved", call.node.at)
-            frame.sign("batch-moved", call.node.at)
+            frame.sign(SignKind.MOVED, call.node.at)
+            frame.sign(SignKind.BATCH_MOVED, call.node.at)
         return moved(batch, device)
     if call.name == "items":
         return sequence("list", None, sequence("tuple", (STR, element)))
@@ -151,8 +152,8 @@ def call_batch_method(frame: Frame, batch: KnownObject, call: Call) -> Value:
 def optimizer_method(frame: Frame, role: KnownObject, call: Call) -> Value | None:
     if call.name != "step":
         return NONE if call.name == "zero_grad" else UNKNOWN
-    frame.sign("optimizer-step", call.node.at)
-    frame.sign("plain-step", call.node.at)
+    frame.sign(SignKind.OPTIMIZER_STEP, call.node.at)
+    frame.sign(SignKind.PLAIN_STEP, call.node.at)
     if call.arguments and type(call.arguments[0]) is Function:
         frame.call(call.arguments[0], call.given([], {}))
     frame.pending()
@@ -184,7 +185,7 @@ def scaler_method(frame: Frame, role: KnownObject, call: Call) -> Value | None:
         learn_loss(frame, call.node)
         return call.arguments[0] if call.arguments else UNKNOWN
     if call.name == "step":
-        frame.sign("optimizer-step", call.node.at)
+        frame.sign(SignKind.OPTIMIZER_STEP, call.node.at)
         return NONE
     return None
 

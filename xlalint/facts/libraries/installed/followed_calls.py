@@ -9,6 +9,7 @@ from xlalint.facts.domain.values import UNKNOWN, Value, known_object, module_val
 from xlalint.facts.events import Effect
 from xlalint.facts.external import Called, ExternalSummary
 from xlalint.facts.failures import Failure
+from xlalint.facts.kinds import SignKind
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
@@ -84,7 +85,7 @@ def note_summary(frame: Frame, summary: ExternalSummary, name: str, operand: Val
         frame.engine.failures[call_failure(frame, summary, node)] = None
     for kind in summary.signs:
         frame.sign(kind, node.at)
-    if "boundary" in summary.signs:
+    if SignKind.BOUNDARY in summary.signs:
         frame.boundary(node.at)
     cost = summary.cost
     if cost is not None and cost.certainty:

@@ -45,6 +45,7 @@ from xlalint.facts.domain.values import (
 )
 from xlalint.facts.events import Effect
 from xlalint.facts.guards import narrowing
+from xlalint.facts.kinds import SignKind
 from xlalint.facts.operations import members
 from xlalint.facts.operations.unknown_callee import call_unknown
 from xlalint.facts.state.call import Arguments, Call
@@ -350,7 +351,7 @@ def mapped(frame: Frame, call: Call) -> Value:
 def next_(frame: Frame, call: Call) -> Value:
     value = first(call.arguments)
     if type(value) is KnownObject and value.role in (Role.LOADER, Role.ITERATOR):
-        frame.sign("loader", call.node.at)
+        frame.sign(SignKind.LOADER, call.node.at)
     return members.element_of(frame, value)
 
 

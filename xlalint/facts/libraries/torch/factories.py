@@ -22,6 +22,7 @@ from xlalint.facts.domain.values import (
 )
 from xlalint.facts.events import Effect
 from xlalint.facts.guards.device_branches import names_place_of_another
+from xlalint.facts.kinds import SignKind
 from xlalint.facts.operations import shapes
 from xlalint.facts.state.call import Arguments, Call, Keywords
 from xlalint.facts.state.frame import Frame
@@ -102,7 +103,7 @@ def make_tensor(frame: Frame, call: Call) -> Value:
     elif type(data) is Host and data.type in ("int", "float", "bool"):
         dtype, dims = data.type, ()
     if device == XLA:
-        frame.sign("moved", call.node.at)
+        frame.sign(SignKind.MOVED, call.node.at)
         check_made(frame, data, device, call.node)
     return tensor(device, shapes.dtype_argument(call.keywords, dtype), dims, False)
 

@@ -23,6 +23,7 @@ from xlalint.facts.domain.values import (
 )
 from xlalint.facts.events import Effect
 from xlalint.facts.guards.optional_arguments import holds_none
+from xlalint.facts.kinds import SignKind
 from xlalint.facts.libraries.installed.followed_calls import follow_made
 from xlalint.facts.libraries.installed.pretrained import MADE_BY, made_by
 from xlalint.facts.operations.placement import made_on_host
@@ -115,7 +116,7 @@ def module_result(frame: Frame, module: Module, call: Call) -> Value:
     ):
         return UNKNOWN
     if module.given is not None:
-        frame.sign("layer-call" if last.endswith("Loss") else "model-call", call.node.at)
+        frame.sign(SignKind.LAYER_CALL if last.endswith("Loss") else SignKind.MODEL_CALL, call.node.at)
         followed = follow_made(frame, module.given, call.named(""))
         return followed if followed is not None else known_object(Role.OUTPUT, tensor(certainty=1))
     given = call.arguments[0] if call.arguments else call.keywords.get("input", UNKNOWN)
@@ -123,7 +124,10 @@ def module_result(frame: Frame, module: Module, call: Call) -> Value:
     frame.pending()
     if not last.endswith("Loss"):
         frame.sign(
-            "model-call" if module.name == "?" or last in ("Sequential", "DataParallel") else "layer-call", call.node.at
+            SignKind.MODEL_CALL
+            if module.name == "?" or last in ("Sequential", "DataParallel")
+            else SignKind.LAYER_CALL,
+            call.node.at,
         )
     note_cost(frame, module, known, call.node)
     check_call(frame, call.named(f"{made_by(module)}.forward"))

@@ -40,6 +40,7 @@ from xlalint.facts.domain.values import (
 )
 from xlalint.facts.events import Effect
 from xlalint.facts.guards.device_branches import STAND_IN, names_place_of_another
+from xlalint.facts.kinds import SignKind
 from xlalint.facts.libraries.torch import factories, functions
 from xlalint.facts.operations import shapes
 from xlalint.facts.operations.members import shape_value
@@ -56,7 +57,7 @@ def call_tensor_method(frame: Frame, tensor: Tensor, call: Call) -> Value:
             return constant(tensor.rank)
         return host(HOST_METHODS[call.name])
     if call.name.endswith("_") and frame.over_parameters():
-        frame.sign("manual-step", call.node.at)
+        frame.sign(SignKind.MANUAL_STEP, call.node.at)
     if call.name == "mode" and tensor.certainty < 2 and not call.arguments and not call.keywords:
         # Rather one of a distribution, which a model may give as well as a tensor.
         return tensor.but(dims=None)
@@ -240,10 +241,10 @@ def to(frame: Frame, t: Tensor, call: Call) -> Value:
     elif device == HOST and t.device is None and copies:
         frame.emit(Effect.COPY_TO_HOST, call.node.at, t, "to", receiver_node(call.node), certainty=0)
     if device == XLA and t.device != XLA:
-        frame.sign("moved", call.node.at)
+        frame.sign(SignKind.MOVED, call.node.at)
         if t.certainty == 1:
             # A part of a loader's batch.
-            frame.sign("batch-moved", call.node.at)
+            frame.sign(SignKind.BATCH_MOVED, call.node.at)
         check_moved(frame, t, device, call)
     certainty = max(t.certainty, 1) if device == XLA else t.certainty
     return t.but(device=device, dtype=dtype, optional=False, certainty=certainty)
@@ -259,7 +260,7 @@ def to_unknown(device: str | None, by_name: str, t: Tensor) -> str | None:
 def cuda(frame: Frame, t: Tensor, call: Call) -> Value:
     note_cuda(frame, call.node)
     if t.device != XLA:
-        frame.sign("moved", call.node.at)
+        frame.sign(SignKind.MOVED, call.node.at)
     return t.but(device=XLA, optional=False)
 
 
@@ -271,7 +272,7 @@ def type_(frame: Frame, t: Tensor, call: Call) -> Value:
         return t.but(dtype=value.constant if value.known else None, optional=False)
     if type(value) is Namespace and value.name.startswith(STAND_IN) and value.name.endswith("Tensor"):
         if t.device != XLA:
-            frame.sign("moved", call.node.at)
+            frame.sign(SignKind.MOVED, call.node.at)
         return t.but(device=XLA, dtype=None, optional=False)
     if type(value) is Namespace and value.name.startswith("torch.") and value.name.endswith("Tensor"):
         if t.live:
@@ -318,7 +319,7 @@ def size(frame: Frame, t: Tensor, call: Call) -> Value:
 
 
 def backward(frame: Frame, t: Tensor, call: Call) -> Value:
-    frame.sign("backward", call.node.at)
+    frame.sign(SignKind.BACKWARD, call.node.at)
     frame.pending()
     return NONE
 

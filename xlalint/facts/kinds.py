@@ -1,0 +1,84 @@
+"""The kinds of regions that a function has, and of signs that tell which of them are steps."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final
+
+
+class Kind(str, Enum):
+    """A string, too: its order, and what is sent between processes, is that of its text."""
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class RegionKind(Kind):
+    BODY = "body"
+    """The function's own."""
+    LOOP = "loop"
+    WHILE = "while"
+    AMORTISED = "amortised"
+    """Behind ``step % k == 0`` and the like."""
+    RARE = "rare"
+    """The first step, a handler of exceptions."""
+    ONCE = "once"
+    EPOCH = "epoch"
+    EVALUATION = "evaluation"
+    """Under ``no_grad``."""
+    CLOSURE = "closure"
+    """A step closure, which runs after the boundary."""
+    COLLATE = "collate"
+    """Where batches are made, on the host."""
+    GIVEN = "given"
+    """Behind a test of whether a parameter was given, which the call decides."""
+    LEAVING = "leaving"
+    """Before an exit of the loop: it runs as often as the loop does."""
+    BOUNDARY_CONTEXT = "boundary-context"
+    """A ``with`` that sets a step boundary at its end."""
+    STEP_TRACE = "step-trace"
+    """``with StepTrace(…)``: such a context, which a profiler takes for a step."""
+
+
+LOOPS: Final = frozenset({RegionKind.LOOP, RegionKind.WHILE})
+BOUNDARY_CONTEXTS: Final = frozenset({RegionKind.BOUNDARY_CONTEXT, RegionKind.STEP_TRACE})
+
+
+class LoopKind(Kind):
+    """What a loop goes through, where it is known."""
+
+    STEP = "step"
+    EPOCH = "epoch"
+
+
+class SignKind(Kind):
+    """Evidence of what a loop does."""
+
+    BACKWARD = "backward"
+    BATCH_MOVED = "batch-moved"
+    BOUNDARY = "boundary"
+    BOUNDARY_LOADER = "boundary-loader"
+    COMPILED = "compiled"
+    DEVICE_WAIT = "device-wait"
+    EVAL = "eval"
+    FRAMEWORK = "framework"
+    GIVEN_NO_DATA = "given-no-data"
+    LAYER_CALL = "layer-call"
+    LOADER = "loader"
+    MAKES_DEVICE_LOADER = "makes-device-loader"
+    MAKES_LOADER = "makes-loader"
+    MANUAL_STEP = "manual-step"
+    MODEL_CALL = "model-call"
+    MOVED = "moved"
+    OPTIMIZER_STEP = "optimizer-step"
+    PLAIN_LOADER = "plain-loader"
+    PLAIN_STEP = "plain-step"
+    PROFILER_SERVER = "profiler-server"
+    START_TRACE = "start-trace"
+    STEP_WITHOUT_BARRIER = "step-without-barrier"
+    TRAIN = "train"
+
+
+CALLS_OF_MODELS: Final = frozenset({SignKind.MODEL_CALL, SignKind.LAYER_CALL})
+TRAINED: Final = frozenset({SignKind.BACKWARD, SignKind.OPTIMIZER_STEP})
+"""The signs that a model is trained."""
