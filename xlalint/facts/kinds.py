@@ -10,7 +10,7 @@ class Kind(str, Enum):
     """A string, too: its order, and what is sent between processes, is that of its text."""
 
     def __str__(self) -> str:
-        return self.value
+        return str(self.value)
 
 
 class RegionKind(Kind):

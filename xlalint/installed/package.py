@@ -15,6 +15,7 @@ from xlalint.facts.interpreter.instantiation import has_plain_bases
 from xlalint.facts.kinds import LOOPS, RegionKind, SignKind
 from xlalint.facts.options import Assumptions
 from xlalint.facts.records import ROOT, FunctionKey, FunctionRecord, RawEvent, RegionKey, function_key
+from xlalint.facts.state.environment import Environment
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.memo import Budget, Summary
 from xlalint.program import ir
@@ -112,7 +113,7 @@ class Package:
 
     def called(self, engine: Engine, callee: Function, called: Called) -> tuple[Frame, Summary]:
         """A call by a caller of which nothing is known but what it hands on."""
-        frame = Frame(engine, self.caller, {}, None, Budget(DEPTH, ATTRIBUTE_DEPTH), called.no_grad)
+        frame = Frame(engine, self.caller, Environment(), None, Budget(DEPTH, ATTRIBUTE_DEPTH), called.no_grad)
         return frame, engine.call(frame, callee, called.arguments, called.keywords, SOMEWHERE)
 
     def summary(self, frame: Frame, answer: Summary) -> ExternalSummary:

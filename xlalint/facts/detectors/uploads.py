@@ -10,7 +10,8 @@ from xlalint.facts.domain.lattice import MASKS
 from xlalint.facts.domain.values import HOST, NONE, NUMPY, XLA, Host, Module, Sequence, Tensor, Value, tensor, tensor_of
 from xlalint.facts.events import Effect
 from xlalint.facts.state.call import Call
-from xlalint.facts.state.frame import Frame, span_of
+from xlalint.facts.state.frame import Frame
+from xlalint.facts.state.recorder import span_of
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 from xlalint.program.traversal import decorator_names, receiver_node

@@ -11,8 +11,9 @@ from xlalint.facts.domain.values import TRUE, Host, Namespace, Tensor, Value, te
 from xlalint.facts.events import Effect
 from xlalint.facts.kinds import SignKind
 from xlalint.facts.state.environment import Environment
-from xlalint.facts.state.frame import Frame, span_of
+from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.reaching import assignment_of
+from xlalint.facts.state.recorder import span_of
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 from xlalint.program.traversal import blocks_of, names_in, walk

@@ -18,7 +18,6 @@ from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     HOST,
     NONE,
-    TRUE,
     UNKNOWN,
     Bound,
     Function,
@@ -54,7 +53,7 @@ from xlalint.facts.libraries.roles import role_attribute
 from xlalint.facts.operations.placement import made_on_host, tells_no_device
 from xlalint.facts.options import Assumptions
 from xlalint.facts.records import ROOT, FunctionRecord, Sign, function_key
-from xlalint.facts.state.environment import CLEAN, Environment, join_environments
+from xlalint.facts.state.environment import Environment, Names, join_environments
 from xlalint.facts.state.frame import Frame, Reveal
 from xlalint.facts.state.memo import Budget, Memo, Summary, summary_of
 from xlalint.knowledge.ops import OpTable, load_ops
@@ -100,7 +99,7 @@ class Engine(Attributes):
         """What signatures tell of parameters."""
         self.failures: dict[Failure, None] = {}
         """Calls into packages of which nothing could be found out."""
-        self._definitions: dict[tuple[str, bool], Environment] = {}
+        self._definitions: dict[tuple[str, bool], Names] = {}
         self._answers = Memo()
         self._attributes: dict[tuple[ir.ClassIR, str], list[tuple[int, Value | None, Summary]]] = {}
         self._annotations: dict[tuple[int, str], Value | None] = {}
@@ -111,7 +110,7 @@ class Engine(Attributes):
         """What ops cost in a file."""
         return self.assumptions.ops_by_file.get(path, self._ops)
 
-    def definitions_seen_by(self, function: ir.FunctionIR) -> Environment:
+    def definitions_seen_by(self, function: ir.FunctionIR) -> Names:
         """What the top-level names of its file are known to mean, variables left out: filled as they are met."""
         return self._definitions.setdefault((function.module, function.name == "<module>"), {})
 
@@ -177,7 +176,7 @@ class Engine(Attributes):
             environment[f"self.{seed[0]}"] = seed[1]
         no_grad = is_without_grad(function) or self.tells_own_gradient(function)
         without_data = is_given_no_data(function, environment, receiver)
-        same_call = (function, receiver, (), no_grad, tuple(environment.values()))
+        same_call = (function, receiver, (), no_grad, False, tuple(environment.values()))
         is_plain = closure is None and seed is None
         answer = self._answers.get(same_call, calls, attributes) if is_plain else None
         if answer is None or answer.heeds_signature:
@@ -223,10 +222,9 @@ class Engine(Attributes):
             callee = self.generalised(callee)
         environment, receiver = bind_call(self, frame, callee, arguments, keywords)
         frame.edge(function_key(function), at, optional_given(function, environment))
-        if CLEAN in frame.env:
-            environment[CLEAN] = TRUE
+        environment.is_clean = frame.env.is_clean
         no_grad = frame.no_grad or not decorators.isdisjoint(NO_GRAD_DECORATORS) or self.tells_own_gradient(function)
-        key = (function, receiver, callee.captured, no_grad, tuple(environment.values()))
+        key = (function, receiver, callee.captured, no_grad, environment.is_clean, tuple(environment.values()))
         calls, attributes = depth.calls - 1, depth.attributes
         answer = self._answers.get(key, calls, attributes)
         if answer is None:
@@ -258,15 +256,16 @@ class Engine(Attributes):
         value = without_gradient(self.value_of(frame)) if no_grad else self.value_of(frame)
         if function.returns is not None and (value is UNKNOWN or is_guessed(value)):
             value = self.told_by_annotation(function, value)
-        final = (frame.final if frame.environment is None else frame.environment) or {}
+        final = frame.final if frame.environment is None else frame.environment
         names = NO_NAMES
         if frame.known_globals is not None:
-            names = {**frame.known_globals, **{k: v for k, v in final.items() if v is not UNKNOWN}}
+            last = () if final is None else final.items()
+            names = {**frame.known_globals, **{name: value for name, value in last if value is not UNKNOWN}}
         return Summary(
             value,
             left_in_object(frame) or NO_NAMES,
             names,
-            CLEAN in final,
+            final is not None and final.is_clean,
             depth.needed_calls,
             depth.needed_attributes,
             depth.whole_calls,
@@ -327,7 +326,7 @@ class Engine(Attributes):
         """
         known = self._defaults.get(node)
         if known is None:
-            frame = Frame(self, function, {}, None, Budget(0, ONLY_CONSTANTS))
+            frame = Frame(self, function, Environment(), None, Budget(0, ONLY_CONSTANTS))
             frame.quiet = 1
             known = self._defaults[node] = frame.evaluate(node)
         return known
@@ -340,7 +339,7 @@ class Engine(Attributes):
         expressions = module.globals.get(name, ())
         depth = frame.depth
         if depth.attributes == ONLY_CONSTANTS and len(expressions) == 1 and name not in module.reassigned:
-            return Frame(self, module.body, {}, None, Budget(0, ONLY_CONSTANTS - 1)).evaluate(expressions[0])
+            return Frame(self, module.body, Environment(), None, Budget(0, ONLY_CONSTANTS - 1)).evaluate(expressions[0])
         if depth.attributes <= 0:
             depth.cut_attributes()
             return UNKNOWN
@@ -359,7 +358,7 @@ class Engine(Attributes):
         key = (node, "global")
         answer = self._answers.get(key, CALL_DEPTH_FOR_ATTRIBUTES, attributes)
         if answer is None:
-            frame = Frame(self, module.body, {}, None, Budget(CALL_DEPTH_FOR_ATTRIBUTES, attributes))
+            frame = Frame(self, module.body, Environment(), None, Budget(CALL_DEPTH_FOR_ATTRIBUTES, attributes))
             frame.quiet = 1
             value = frame.evaluate(node)
             depth = frame.depth
@@ -419,7 +418,7 @@ class Engine(Attributes):
 
 
 NO_GRAD_DECORATORS = frozenset({"no_grad", "inference_mode"})
-NO_NAMES: Environment = {}
+NO_NAMES: Names = {}
 """Shared by all that leaves no names behind; nobody writes to it."""
 
 
@@ -434,7 +433,7 @@ def holds_numbers(value: Value) -> bool:
     return type(value) is Host and value.type in ("int", "float", "bool", "str")
 
 
-def left_in_object(frame: Frame) -> Environment:
+def left_in_object(frame: Frame) -> Names:
     """What a method leaves in its object. A tensor is where the method's end has it, and not where it was on the way;
     what was of several kinds may be asked for in between."""
     ends = join_environments(frame.final, frame.environment) if frame.writes else None
@@ -453,7 +452,7 @@ def is_close(function: ir.FunctionIR) -> bool:
     return len(function.body) <= SHORT or function.name == "forward"
 
 
-def with_later_names(closure: Function, final: Environment | None) -> Function:
+def with_later_names(closure: Function, final: Names | None) -> Function:
     """A closure that is handed on also sees the names that were bound after it was made."""
     known = {name for name, _ in closure.captured}
     later = tuple((n, final[n]) for n in closure.ir.free if n not in known and n in final) if final else ()

@@ -13,7 +13,8 @@ from xlalint.facts.domain.values import UNKNOWN, Value
 from xlalint.facts.engine.engine import Engine
 from xlalint.facts.interpreter.expressions import EXPRESSIONS
 from xlalint.facts.records import FunctionKey, RegionKey, function_key
-from xlalint.facts.state.frame import Frame, span_of
+from xlalint.facts.state.frame import Frame
+from xlalint.facts.state.recorder import span_of
 from xlalint.program import ir
 
 TOLD = (ir.Name, ir.Attribute, ir.Call, ir.Subscript, ir.Binary, ir.Unary, ir.Compare, ir.Boolean, ir.Conditional)

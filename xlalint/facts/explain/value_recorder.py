@@ -12,7 +12,8 @@ from xlalint.facts.driver.partition import Partition
 from xlalint.facts.driver.workspace import absolute
 from xlalint.facts.events import Span
 from xlalint.facts.explain.probe import LineProbe
-from xlalint.facts.state.frame import Frame, span_of
+from xlalint.facts.state.frame import Frame
+from xlalint.facts.state.recorder import span_of
 from xlalint.program import ir
 from xlalint.program.link import GlobalName, Program
 from xlalint.sources.source import Source

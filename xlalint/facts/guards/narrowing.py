@@ -134,6 +134,10 @@ def forget_told(frame: Frame, yes: Environment | None, no: Environment | None) -
         if "." in name and name not in frame.origins:
             yes.pop(name, None)
             no.pop(name, None)
+    lost = {path for path in yes.periodic ^ no.periodic if "." in path}
+    if lost:
+        yes.periodic -= lost
+        no.periodic -= lost
 
 
 def narrow_equality(frame: Frame, left: ir.Expr, right: ir.Expr, equal: bool) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 
 from xlalint.facts.domain.values import NONE, NUMPY, Class, Function, Host, Module, Sequence, Union, Value
-from xlalint.facts.state.environment import Environment
+from xlalint.facts.state.environment import Names
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 from xlalint.program.traversal import none_tested
 
 
-def is_given_no_data(function: ir.FunctionIR, environment: Environment, receiver: Value | None) -> bool:
+def is_given_no_data(function: ir.FunctionIR, environment: Names, receiver: Value | None) -> bool:
     """Whether all that the function is given are models, settings and functions."""
     given = function.parameters[0 if receiver is None else 1 :]
     return all(holds_none(environment[parameter.name]) for parameter in given)
@@ -37,7 +37,7 @@ def optional_parameters(function: ir.FunctionIR) -> tuple[tuple[str, int], ...]:
     )
 
 
-def optional_given(function: ir.FunctionIR, environment: Environment) -> tuple[int, ...]:
+def optional_given(function: ir.FunctionIR, environment: Names) -> tuple[int, ...]:
     """The positions of the optional parameters that a call gives, or may give."""
     return tuple([position for name, position in optional_parameters(function) if environment[name] is not NONE])
 

@@ -6,7 +6,7 @@ from functools import cache
 
 import msgspec
 
-from xlalint.facts.domain.values import TRUE, Host
+from xlalint.facts.domain.values import Host
 from xlalint.facts.guards.one_time import one_time_rate
 from xlalint.facts.kinds import RegionKind
 from xlalint.facts.state.frame import Frame
@@ -150,10 +150,6 @@ def is_exit(statement: ir.Stmt | None) -> bool:
     return type(function) is ir.Name and function.name in EXITS
 
 
-PERIODIC = " every k"
-"""After a name in the environment: what it holds is true every k-th time."""
-
-
 TESTS = frozenset({ir.Unary, ir.Boolean, ir.Compare, ir.Binary})
 
 
@@ -166,9 +162,9 @@ def remember(frame: Frame, target: ir.Expr, value: ir.Expr) -> None:
         return
     if is_periodic(value, True, frame):
         frame.remembers = True
-        frame.env[path + PERIODIC] = TRUE
+        frame.env.periodic |= {path}
     else:
-        frame.env.pop(path + PERIODIC, None)
+        frame.env.periodic -= {path}
 
 
 def is_periodic(test: ir.Expr, outcome: bool, frame: Frame | None) -> bool:
@@ -177,7 +173,7 @@ def is_periodic(test: ir.Expr, outcome: bool, frame: Frame | None) -> bool:
         if frame is None or not outcome or not frame.remembers:
             return False
         path = path_of(test)
-        return path is not None and path + PERIODIC in frame.env
+        return path is not None and path in frame.env.periodic
     if type(test) is ir.Call:
         meant = returned_by(frame, test) if frame is not None and calls_plainly(test) else None
         return meant is not None and is_periodic(meant, outcome, None)

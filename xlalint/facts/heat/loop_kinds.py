@@ -174,7 +174,7 @@ class StepLoops:
         return frozenset(found)
 
     def classify_loops(self) -> None:
-        """What each loop goes through, None where that is not known; an epoch loop holds a step loop, in itself or by a call."""
+        """What each loop goes through, as far as known; an epoch loop holds a step loop, in itself or by a call."""
         content = {key: found for key, function in self.functions.items() if (found := self.content_of(function))}
         changed = True
         rounds = 0

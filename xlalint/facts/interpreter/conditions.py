@@ -36,7 +36,8 @@ from xlalint.facts.guards.rare_inputs import holds_seldom
 from xlalint.facts.guards.torch_version import COMPARISONS, compared_versions
 from xlalint.facts.kinds import RegionKind
 from xlalint.facts.operations.arithmetic import combined
-from xlalint.facts.state.frame import Frame, span_of
+from xlalint.facts.state.frame import Frame
+from xlalint.facts.state.recorder import span_of
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
 from xlalint.program.traversal import asks_for_any, last_name
@@ -112,7 +113,7 @@ def boolean(frame: Frame, node: ir.Boolean, effect: Effect | None, subject: str)
     """``and`` / ``or``. ``effect`` is what the last operand is read for, None where it is only a value."""
     is_and = node.operator == "and"
     before = frame.env
-    frame.environment = dict(before)
+    frame.environment = before.copy()
     guards, region = frame.guards, frame.region
     last = len(node.values) - 1
     values: list[Value] = []

@@ -40,7 +40,8 @@ from xlalint.facts.interpreter.names import lookup
 from xlalint.facts.kinds import RegionKind
 from xlalint.facts.operations import members
 from xlalint.facts.operations.rounding import rounded
-from xlalint.facts.state.frame import Frame, span_of
+from xlalint.facts.state.frame import Frame
+from xlalint.facts.state.recorder import span_of
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
 from xlalint.program.traversal import none_tested
@@ -148,7 +149,7 @@ def evaluate_conditional(frame: Frame, node: ir.Conditional) -> Value:
     outcome = conditions.test(frame, node.test, Effect.BRANCH, "conditional expression", form="conditional")
     before = frame.env
     if outcome is not None:
-        frame.environment = dict(before)
+        frame.environment = before.copy()
         conditions.narrow(frame, node.test, outcome)
         taken, dead = (node.body, node.orelse) if outcome else (node.orelse, node.body)
         region = frame.region
@@ -157,13 +158,13 @@ def evaluate_conditional(frame: Frame, node: ir.Conditional) -> Value:
             value = frame.evaluate(taken)
         frame.environment, frame.region = before, region
         return value
-    frame.environment = dict(before)
+    frame.environment = before.copy()
     conditions.narrow(frame, node.test, True)
     guards, region = frame.guards, frame.region
     conditions.stand_behind(frame, node.test, True)
     yes = frame.evaluate(node.body)
     frame.guards, frame.region = guards, region
-    frame.environment = dict(before)
+    frame.environment = before.copy()
     conditions.narrow(frame, node.test, False)
     no = frame.evaluate(node.orelse)
     frame.environment = before
@@ -218,7 +219,7 @@ def evaluate_lambda(frame: Frame, node: ir.Lambda) -> Value:
 
 def evaluate_comprehension(frame: Frame, node: ir.Comprehension) -> Value:
     before = frame.env
-    frame.environment = dict(before)
+    frame.environment = before.copy()
     exact: tuple[Value, ...] | None = None
     first = node.generators[0]
     outer = frame.evaluate(first.iterable)

@@ -27,7 +27,8 @@ from xlalint.facts.kinds import RegionKind, SignKind
 from xlalint.facts.operations import members
 from xlalint.facts.operations.placement import tells_no_device
 from xlalint.facts.state.environment import Environment, join_environments
-from xlalint.facts.state.frame import Frame, span_of
+from xlalint.facts.state.frame import Frame
+from xlalint.facts.state.recorder import span_of
 from xlalint.program import ir
 from xlalint.program.def_use import hands_on, steps_each
 from xlalint.program.traversal import called_name, walk
@@ -196,26 +197,21 @@ def iterate(frame: Frame, loop: ir.For | ir.While, begin: Callable[[], bool]) ->
     after: Environment | None = start
     for _ in range(ROUNDS):
         frame.continues = []
-        frame.environment = dict(start)
+        frame.environment = start.copy()
         if not begin():
             break
         frame.engine.execute(frame, body)
-        end: Environment | None = frame.environment
+        end: Environment | None = frame.end()
         for environment in frame.continues:
             end = join_environments(end, environment)
         merged = join_environments(start, end)
         if forgotten and merged is not None:
             remember_starts(merged, forgotten)
         after = merged
-        if end is None or merged is None or is_stable(start, merged):
+        if end is None or merged is None or merged.says_all_of(start):
             break
         start = merged
     for environment in breaks:
         after = join_environments(after, environment)
     frame.breaks, frame.continues = outer_breaks, outer_continues
-    frame.environment = dict(after) if after is not None else None
-
-
-def is_stable(start: Environment, merged: Environment) -> bool:
-    """Whether an iteration left what was there before as it was; a name that is new was bound before it was read."""
-    return all(merged.get(name) is value for name, value in start.items())
+    frame.environment = after.copy() if after is not None else None

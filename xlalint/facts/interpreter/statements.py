@@ -37,7 +37,8 @@ from xlalint.facts.kinds import BOUNDARY_CONTEXTS, RegionKind
 from xlalint.facts.libraries.frameworks.ignite_events import hook, is_hook
 from xlalint.facts.operations import members, rounding
 from xlalint.facts.state.environment import Environment, join_environments
-from xlalint.facts.state.frame import Frame, span_of
+from xlalint.facts.state.frame import Frame
+from xlalint.facts.state.recorder import span_of
 from xlalint.program import ir
 from xlalint.program.traversal import names_in
 
@@ -173,17 +174,17 @@ def execute_if(frame: Frame, node: ir.If) -> None:
         frame.region = region
         return
     before = frame.env
-    frame.environment = dict(before)
+    frame.environment = before.copy()
     conditions.narrow(frame, node.test, True)
     frame.undecided += 1
     seldom = not rates.body and asks_for_other_input(frame.function, node.test)
     execute_arm(frame, node.body, RegionKind.AMORTISED if seldom else rates.body, node.at)
-    after = frame.environment
+    after = frame.end()
     frame.environment = before
     conditions.narrow(frame, node.test, False)
     execute_arm(frame, node.orelse, rates.orelse, node.at + 1)
     frame.undecided -= 1
-    other = frame.environment
+    other = frame.end()
     with_defaults(frame, node.test, after, other)
     forget_told(frame, after, other)
     frame.environment = before
@@ -255,7 +256,7 @@ def execute_with(frame: Frame, node: ir.With) -> None:
         opening = span_of(node.items[kinds.index(context)][0])
         frame.boundary(node.at)
     around = context or (RegionKind.EVALUATION if RegionKind.EVALUATION in kinds else None)
-    outside = dict(frame.env)
+    outside = frame.env.copy()
     execute_arm(frame, node.body, around, node.at, opening)
     frame.no_grad = before
     if around is RegionKind.EVALUATION and frame.environment is not None:
@@ -266,13 +267,13 @@ def execute_with(frame: Frame, node: ir.With) -> None:
 
 
 def execute_try(frame: Frame, node: ir.Try) -> None:
-    before = dict(frame.env)
+    before = frame.env.copy()
     execute(frame, node.body)
     if frame.environment is not None and node.orelse:
         execute(frame, node.orelse)
-    after = frame.environment
+    after = frame.end()
     for name, block in node.handlers:
-        frame.environment = join_environments(dict(before), after) if after is not None else dict(before)
+        frame.environment = join_environments(before.copy(), after) if after is not None else before.copy()
         if name:
             frame.env[name] = OBJECT
         with frame.inside(RegionKind.RARE, node.at):
@@ -295,7 +296,7 @@ def execute_match(frame: Frame, node: ir.Match) -> None:
     before = frame.env
     after: Environment | None = before
     for names, guard, block in node.cases:
-        frame.environment = dict(before)
+        frame.environment = before.copy()
         for name in names:
             frame.env[name] = UNKNOWN
         if guard is not None:

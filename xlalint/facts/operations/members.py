@@ -61,7 +61,7 @@ from xlalint.facts.domain.values import (
 from xlalint.facts.guards.device_branches import STAND_IN
 from xlalint.facts.guards.torch_version import VERSION, version_attribute, version_named
 from xlalint.facts.state.call import Arguments
-from xlalint.facts.state.environment import Environment
+from xlalint.facts.state.environment import Names
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
@@ -293,7 +293,7 @@ def close_over(frame: Frame, definition: ir.FunctionIR) -> Value:
     return value
 
 
-def captured_by(definition: ir.FunctionIR, environment: Environment) -> tuple[tuple[str, Value], ...]:
+def captured_by(definition: ir.FunctionIR, environment: Names) -> tuple[tuple[str, Value], ...]:
     captured = tuple(
         (name, environment[name]) for name in definition.free if name in environment and name != definition.name
     )

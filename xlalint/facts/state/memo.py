@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from xlalint.facts.domain.values import Value
-from xlalint.facts.state.environment import Environment
+from xlalint.facts.state.environment import Names
 
 
 class Summary(msgspec.Struct, frozen=True, eq=False):
@@ -15,7 +15,7 @@ class Summary(msgspec.Struct, frozen=True, eq=False):
 
     value: Value
     writes: dict[str, Value]
-    final: Environment
+    final: Names
     """The names at its end, of a module's body; what else ended keeps none."""
     clean: bool
     """A step boundary was the last that the device saw."""

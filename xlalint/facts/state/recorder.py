@@ -1,0 +1,116 @@
+"""What an evaluation leaves behind at the place where it stands: events, signs of a step, calls, step boundaries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from xlalint.facts.domain.values import LoopKey, Value, tensor_of
+from xlalint.facts.effect_traits import TRAITS
+from xlalint.facts.events import Effect
+from xlalint.facts.kinds import CALLS_OF_MODELS, SignKind
+from xlalint.facts.records import ANY_PARAMETER, CallEdge, FunctionKey, FunctionRecord, RawEvent, Sign
+from xlalint.facts.state.environment import Environment
+from xlalint.facts.state.position import Position
+from xlalint.program import ir
+
+
+class Recorder(Position):
+    """A position that keeps a record. ``show`` gives the text of a value."""
+
+    def __init__(self, function: ir.FunctionIR, environment: Environment, show: Callable[[Value], str]) -> None:
+        self.record = FunctionRecord()
+        super().__init__(function, environment, self.record.regions)
+        self.show = show
+        self.quiet = 0
+        """Above 0 events and signs are dropped: what is evaluated is only asked for."""
+        self.called_at: set[int] = set()
+        """Where models and functions of the program were called."""
+
+    def emit(
+        self,
+        effect: Effect,
+        at: int,
+        value: Value,
+        subject: str = "",
+        operand: ir.Expr | None = None,
+        *,
+        certainty: int = 2,
+        detail: str = "",
+        form: str = "",
+        backward_only: bool = False,
+        varies: LoopKey | None = None,
+    ) -> None:
+        if self.quiet:
+            return
+        known = tensor_of(value)
+        if known is not None:
+            certainty = min(certainty, known.certainty)
+        if self.guards:
+            certainty = min(certainty, 1)
+        event = RawEvent(
+            effect,
+            subject,
+            at,
+            self.statement,
+            span_of(operand),
+            self.show(value),
+            certainty,
+            self.region,
+            self.guards,
+            self.place(),
+            detail,
+            form,
+            backward_only,
+            self.origins.get(operand.name, 0) if type(operand) is ir.Name else 0,
+            varies,
+            self.undecided > 0,
+        )
+        self.record_event(event)
+
+    def record_event(self, event: RawEvent) -> None:
+        """One place gives one event: the first that costs for sure."""
+        key = (event.at, "" if not TRAITS[event.effect].coexists else event.effect.value)
+        known = self.record.events.get(key)
+        surer = known is not None and known.certainty < event.certainty
+        if known is None or (surer and (known.effect is event.effect or known.certainty == 0)):
+            self.record.events[key] = event
+
+    def mark_form(self, node: ir.Expr | None, effect: Effect, form: str) -> None:
+        """What stands around a place that was just read tells which fix fits it."""
+        key = (span_of(node), "")
+        known = self.record.events.get(key)
+        if known is not None and known.effect is effect and not known.form:
+            self.record.events[key] = msgspec.structs.replace(known, form=form)
+
+    def sign(self, kind: SignKind, at: int, subject: str = "") -> None:
+        if kind in CALLS_OF_MODELS:
+            self.called_at.add(at)
+        if not self.quiet:
+            self.record.signs[Sign(kind, self.region, at, subject)] = None
+
+    def record_callee(self, call: ir.Call) -> bool:
+        """Whether a call was one of a model or of a function of the program."""
+        return call.at in self.called_at
+
+    def edge(self, callee: FunctionKey, at: int, given: tuple[int, ...] = ANY_PARAMETER) -> None:
+        if not at:
+            return
+        self.called_at.add(at)
+        undecided = self.undecided > 0 or bool(self.guards)
+        self.record.calls[CallEdge(callee, self.region, at, undecided, given)] = None
+
+    def pending(self) -> None:
+        """The device has work again."""
+        if self.environment is not None:
+            self.environment.is_clean = False
+
+    def boundary(self, at: int) -> None:
+        self.sign(SignKind.BOUNDARY, at)
+        if self.environment is not None:
+            self.environment.is_clean = True
+
+
+def span_of(node: ir.Expr | None) -> int:
+    return getattr(node, "at", 0) if node is not None else 0
