@@ -23,23 +23,6 @@ class BranchRates(msgspec.Struct, frozen=True):
     """The test holds now and then, even where an evaluation happens to know the step."""
 
 
-INTERVALS = (
-    "log_every",
-    "log_interval",
-    "print_freq",
-    "log_freq",
-    "interval",
-    "every",
-    "log_steps",
-    "logging_steps",
-    "report",
-    "verbose_step",
-    "save_steps",
-    "eval_steps",
-)
-RARE_NAMES = ("first", "debug", "is_last", "last_batch", "should_log", "do_log", "log_now", "verbose", "print_")
-
-
 def branch_rates(frame: Frame, node: ir.If) -> BranchRates:
     pace = rates_of_test(frame, node)
     if pace.body or pace.orelse:

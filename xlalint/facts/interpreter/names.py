@@ -37,7 +37,7 @@ def imported_here(frame: Frame, name: str) -> Symbol | None:
 
 def symbol_value(frame: Frame, symbol: Symbol) -> Value:
     if isinstance(symbol, ir.FunctionIR):
-        return decorated(frame, symbol)
+        return function_value(symbol)
     if isinstance(symbol, ir.ClassIR):
         return class_object(symbol)
     if isinstance(symbol, ir.ModuleIR):
@@ -48,7 +48,3 @@ def symbol_value(frame: Frame, symbol: Symbol) -> Value:
         return namespace(symbol.name) if guard is None else constant(guard)
     assert isinstance(symbol, GlobalName)
     return frame.engine.global_value(frame, symbol)
-
-
-def decorated(frame: Frame, function: ir.FunctionIR) -> Value:
-    return function_value(function)

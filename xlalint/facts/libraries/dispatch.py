@@ -201,9 +201,7 @@ def launch(frame: Frame, how: str, call: Call) -> Value:
 
 def wrapped_iterable(value: Value, last: str) -> Value:
     """``tqdm(loader)``: the same elements, behind a progress bar."""
-    if ("tqdm" in last or "progress" in last or last == "trange") and last == "trange":
-        return host("range")
-    return value
+    return host("range") if last == "trange" else value
 
 
 def call_boundary(frame: Frame, holds: str, call: Call) -> Value:

@@ -29,8 +29,6 @@ from xlalint.facts.operations.arithmetic import combined, matmul
 from xlalint.facts.state.call import Arguments, Keywords
 from xlalint.knowledge.tables import results
 
-FLOATING = frozenset({"float", "complex"})
-
 
 def dtype_argument(keywords: dict[str, Value], default: str | None) -> str | None:
     value = keywords.get("dtype")

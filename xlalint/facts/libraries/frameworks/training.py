@@ -34,7 +34,6 @@ from xlalint.facts.domain.values import (
 from xlalint.facts.events import Effect
 from xlalint.facts.kinds import SignKind
 from xlalint.facts.libraries.torch.tensor_methods import call_tensor_method
-from xlalint.facts.operations import members
 from xlalint.facts.operations.shapes import device_of
 from xlalint.facts.state.call import Arguments, Call
 from xlalint.facts.state.frame import Frame
@@ -243,7 +242,3 @@ def write(frame: Frame, role: KnownObject, call: Call) -> Value:
             frame.emit(Effect.LOGGED, call.node.at, known, call.name, None)
             break
     return NONE
-
-
-def element_for(frame: Frame, value: Value) -> Value:
-    return members.element_of(frame, value)

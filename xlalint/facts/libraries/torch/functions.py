@@ -332,7 +332,6 @@ def as_sequence(frame: Frame, call: Call) -> Value:
         return sequence("tuple", (tensor(dtype="float", dims=of_rank(3)), tensor(HOST, "int", (None,))))
     element = call.arguments[0] if call.arguments else UNKNOWN
     inner = tensor_of(element.element) if type(element) is Sequence else tensor_of(element)
-    assert row is None or row.name
     if inner is None:
         return tensor(None, certainty=0)
     return inner.but(dims=None if inner.rank is None else of_rank(inner.rank + 1), varies=DATA)
