@@ -12,8 +12,6 @@ import msgspec
 
 from xlalint.device.experiment import Worker
 from xlalint.device.validation import Case, Settings, no_evidence, validated
-from xlalint.edits.definitions import Modules
-from xlalint.edits.places import Places
 from xlalint.facts.domain.values import Value
 from xlalint.facts.driver.partition import imported_source
 from xlalint.facts.events import Span
@@ -23,6 +21,8 @@ from xlalint.findings.model import Diagnostic, Evidence, Report, Verdict
 from xlalint.findings.pages import Experiment, Page, parse_page
 from xlalint.findings.registry import Loaded, page_of
 from xlalint.linting import Followers, rules_of
+from xlalint.slicing.definitions import Modules
+from xlalint.slicing.syntax_tree import SyntaxTree
 from xlalint.sources.read import decode, read_bytes
 from xlalint.sources.source import Source
 
@@ -102,17 +102,17 @@ class _Cases:
     def __init__(self, diagnostics: Sequence[Diagnostic], configurations: Configurations) -> None:
         paths = list(dict.fromkeys(one.path for one in diagnostics))
         sources = [_source(path) for path in paths]
-        self._places = {source.path: Places(source) for source in sources}
+        self._trees = {source.path: SyntaxTree(source) for source in sources}
         self._sights: ValueRecorder = recorded_values(sources, Followers(configurations).assumptions)
         packages = frozenset(one.package for one in diagnostics if one.package)
         self._modules = Modules(self._sights.resolve, self._read, packages)
         self._rules = {loaded.rule.code: loaded for path in paths for loaded in rules_of(configurations.of_file(path))}
         self._pages = {one.code: _page(self._rules[one.code]) for one in diagnostics if one.code in self._rules}
 
-    def _read(self, path: str) -> Places | None:
+    def _read(self, path: str) -> SyntaxTree | None:
         """A file that is not among those with findings; None where it can't be read."""
         source = imported_source(path)
-        return Places(source) if source is not None else None
+        return SyntaxTree(source) if source is not None else None
 
     def run(self, diagnostic: Diagnostic, worker: Worker, settings: Settings) -> Evidence:
         loaded = self._rules.get(diagnostic.code)
@@ -124,7 +124,7 @@ class _Cases:
         def value(spans: Iterable[Span]) -> Value:
             return self._sights.value(diagnostic.path, spans)
 
-        return validated(case, self._places[diagnostic.path], self._modules, value, worker, settings)
+        return validated(case, self._trees[diagnostic.path], self._modules, value, worker, settings)
 
 
 def _source(path: str) -> Source:

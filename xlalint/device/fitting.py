@@ -16,8 +16,8 @@ from xlalint.device.programs import Material, Program, program
 from xlalint.device.protocol import Failure, Request
 from xlalint.device.sizes import SIZE
 from xlalint.device.stand_ins import WORLDS, ValueAt
-from xlalint.edits.dependence import NESTED, heads, reads, touches, writes
 from xlalint.findings.model import Mode, Neutral
+from xlalint.slicing.dependence import NESTED, heads, reads, touches, writes
 
 _ROUND = 48
 """How many other stand-ins are tried in one go, each alone."""

@@ -11,16 +11,16 @@ from types import MappingProxyType
 import msgspec
 
 from xlalint.device.stand_ins import Maker, Missing, ValueAt, World
-from xlalint.edits.constructions import construction
-from xlalint.edits.definitions import Modules, Taking, loaded
-from xlalint.edits.dependence import path_of
-from xlalint.edits.needs import Need, needs
-from xlalint.edits.neutral import Immovable, as_is, is_flagged, neutralised
-from xlalint.edits.shapes import Hint, shape_hints
-from xlalint.edits.slices import STEPS, Slice
-from xlalint.edits.spread import spread
-from xlalint.edits.structures import structures
 from xlalint.findings.model import Neutral
+from xlalint.slicing.backward_slice import STEPS, Slice
+from xlalint.slicing.constructions import construction
+from xlalint.slicing.definitions import Modules, Taking, loaded
+from xlalint.slicing.dependence import path_of
+from xlalint.slicing.free_names import Need, needs
+from xlalint.slicing.instrumentation import Immovable, as_is, is_flagged, neutralised
+from xlalint.slicing.keyword_unpacking import spread
+from xlalint.slicing.shape_hints import Hint, shape_hints
+from xlalint.slicing.structures import structures
 
 _IMPORTS = "from __future__ import annotations\n\nimport torch\n\nimport xlalint.device.actors as stand_in\n"
 _OF_OPTIMIZERS = frozenset({"param_groups", "state", "defaults"})
@@ -88,7 +88,7 @@ def material(cut: Slice, modules: Modules) -> Material:
     wanted = {name for block in blocks for name in loaded(block)} - set(cut.parameters)
     for maker in makers.values():
         wanted |= loaded(maker.body) - {each.arg for each in maker.args.args}
-    taken = Taking(modules, cut.places).of(wanted)
+    taken = Taking(modules, cut.tree).of(wanted)
     everything = [*taken.block, *blocks]
     if not any(is_flagged(node) for block in everything for node in ast.walk(block)):
         raise NoProgram("the flagged place is not part of its slice")
@@ -117,7 +117,7 @@ def material(cut: Slice, modules: Modules) -> Material:
 def _makers(cut: Slice) -> dict[str, ast.Lambda]:
     """Where the flagged place calls a module of its own class, how that is made."""
     path = path_of(cut.node.func) if isinstance(cut.node, ast.Call) else None
-    maker = construction(cut.places, cut.scope, path) if path is not None and path.startswith("self.") else None
+    maker = construction(cut.tree, cut.scope, path) if path is not None and path.startswith("self.") else None
     return {path: maker} if path is not None and maker is not None else {}
 
 
@@ -196,7 +196,7 @@ def origins(text: str, blocks: list[list[ast.stmt]]) -> dict[int, int]:
 
 def _methods(cut: Slice) -> list[ast.stmt]:
     """The methods of the slice's own class that it calls, and those that they call."""
-    owner = cut.places.owner(cut.scope)
+    owner = cut.tree.owner(cut.scope)
     if owner is None or not cut.parameters:
         return []
     own = {each.name: each for each in owner.body if isinstance(each, ast.FunctionDef)}
@@ -216,7 +216,7 @@ def _methods(cut: Slice) -> list[ast.stmt]:
 
 
 def _is_optimizer(cut: Slice) -> bool:
-    owner = cut.places.owner(cut.scope)
+    owner = cut.tree.owner(cut.scope)
     return owner is not None and any(ast.unparse(base).endswith("Optimizer") for base in owner.bases)
 
 

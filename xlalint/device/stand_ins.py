@@ -8,9 +8,6 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from xlalint.device.sizes import SIZE
-from xlalint.edits.needs import Need
-from xlalint.edits.shapes import Hint
-from xlalint.edits.structures import KEYS, ROWS, SPREAD
 from xlalint.facts.domain.values import (
     DATA,
     HOST,
@@ -29,6 +26,9 @@ from xlalint.facts.domain.values import (
 )
 from xlalint.facts.events import Span
 from xlalint.knowledge.ops import load_ops
+from xlalint.slicing.free_names import Need
+from xlalint.slicing.shape_hints import Hint
+from xlalint.slicing.structures import KEYS, ROWS, SPREAD
 
 ValueAt = Callable[[Iterable[Span]], Value]
 """What is known of an expression that stands in these places."""

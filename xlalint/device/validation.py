@@ -14,13 +14,6 @@ from xlalint.device.protocol import Failure, Versions
 from xlalint.device.reasons import failed
 from xlalint.device.stand_ins import ValueAt
 from xlalint.device.verdicts import ASSUMED, compared, not_run, raised, summed_up
-from xlalint.edits.aliases import origins_of_parts, resolved
-from xlalint.edits.definitions import Modules
-from xlalint.edits.dependence import path_of, touches, writes
-from xlalint.edits.neutral import flag, unflag
-from xlalint.edits.operands import operands
-from xlalint.edits.places import Places
-from xlalint.edits.slices import Slice, cut
 from xlalint.findings.model import (
     Basis,
     Device,
@@ -33,6 +26,13 @@ from xlalint.findings.model import (
     Rule,
     Verdict,
 )
+from xlalint.slicing.aliases import origins_of_parts, resolved
+from xlalint.slicing.backward_slice import Slice, cut
+from xlalint.slicing.definitions import Modules
+from xlalint.slicing.dependence import path_of, touches, writes
+from xlalint.slicing.instrumentation import flag, unflag
+from xlalint.slicing.operands import operands
+from xlalint.slicing.syntax_tree import SyntaxTree
 
 _RAN = "stand_in.ran("
 _BUCKETING = "bucketing"
@@ -62,13 +62,13 @@ class Settings(msgspec.Struct, frozen=True):
 
 
 def validated(
-    case: Case, places: Places, modules: Modules, value: ValueAt, worker: Worker, settings: Settings
+    case: Case, tree: SyntaxTree, modules: Modules, value: ValueAt, worker: Worker, settings: Settings
 ) -> Evidence:
     """What the device says of one finding. Raises ``WorkerError`` only."""
     found: list[Evidence] = []
     # Trees are shared, and the flagged node is marked in them.
     with modules.reading:
-        reasons, materials = _materials(case, places, modules)
+        reasons, materials = _materials(case, tree, modules)
     for each in materials:
         try:
             found.append(_Trial(case, each, value, worker, settings).evidence())
@@ -96,11 +96,11 @@ def device_of(versions: Versions) -> Device:
     return Device(versions.device, versions.torch, versions.torch_xla)
 
 
-def _materials(case: Case, places: Places, modules: Modules) -> tuple[list[str], list[Material]]:
+def _materials(case: Case, tree: SyntaxTree, modules: Modules) -> tuple[list[str], list[Material]]:
     """What each slice is made of, and why others are none."""
     reasons: list[str] = []
     found: list[Material] = []
-    for slice_ in _slices(case, places):
+    for slice_ in _slices(case, tree):
         try:
             found.append(material(slice_, modules))
         except NoProgram as error:
@@ -108,56 +108,56 @@ def _materials(case: Case, places: Places, modules: Modules) -> tuple[list[str],
     return reasons, found
 
 
-def _slices(case: Case, places: Places) -> Iterator[Slice]:
+def _slices(case: Case, tree: SyntaxTree) -> Iterator[Slice]:
     """Where a finding may be cut out: at its step loop, be it in a caller; in its function; in one that calls it."""
-    node = places.at(case.diagnostic.at)
+    node = tree.at(case.diagnostic.at)
     if node is None:
         return
     boundary = case.diagnostic.neutral is not Neutral.BOUNDARY
     gradients = case.diagnostic.neutral is Neutral.REPLAY_UPDATE
     step = case.rule.whole_step
     if case.diagnostic.neutral is Neutral.FIRST_ONLY:
-        node = places.statement(node) or node
+        node = tree.statement(node) or node
     line = node.lineno if isinstance(node, (ast.For, ast.While)) and not boundary else case.diagnostic.loop_line
     calls = [
         call
         for reason in case.diagnostic.why
         if reason.path == case.diagnostic.path and " calls " in reason.text
-        for call in [places.call_at(reason.line, reason.column)]
+        for call in [tree.call_at(reason.line, reason.column)]
         if call is not None
     ]
     flag(node)
     try:
         if case.diagnostic.neutral is Neutral.ARGUMENT:
-            yield from _at_its_use(places, node)
+            yield from _at_its_use(tree, node)
             return
-        looped = [call for call in calls if any(getattr(each, "lineno", 0) == line for each in places.above(call))]
+        looped = [call for call in calls if any(getattr(each, "lineno", 0) == line for each in tree.above(call))]
         for call in looped:
-            found = cut(places, call, line, boundary, gradients, step)
+            found = cut(tree, call, line, boundary, gradients, step)
             if found is not None and found.loop is not None:
                 yield found
-        own = cut(places, node, line or None, boundary, gradients, step)
+        own = cut(tree, node, line or None, boundary, gradients, step)
         if own is not None and not (step and own.loop is None):
             yield own
         for call in calls if not step else ():
-            found = cut(places, call, None, boundary, gradients) if call not in looped else None
+            found = cut(tree, call, None, boundary, gradients) if call not in looped else None
             if found is not None:
                 yield found
     finally:
         unflag(node)
 
 
-def _at_its_use(places: Places, node: ast.expr | ast.stmt) -> Iterator[Slice]:
+def _at_its_use(tree: SyntaxTree, node: ast.expr | ast.stmt) -> Iterator[Slice]:
     """Cut at the first loop behind the place that uses what it sets: there its cost shows."""
-    statement = places.statement(node)
+    statement = tree.statement(node)
     if not isinstance(statement, ast.Assign):
         return
     names = {each.id for each in statement.targets if isinstance(each, ast.Name)}
-    loops = [each for each in ast.walk(places.scope(statement)) if isinstance(each, (ast.For, ast.While))]
+    loops = [each for each in ast.walk(tree.scope(statement)) if isinstance(each, (ast.For, ast.While))]
     for loop in loops:
         used = {each.id for each in ast.walk(loop) if isinstance(each, ast.Name)}
         if loop.lineno > statement.lineno and names & used:
-            found = cut(places, loop, loop.lineno, step=True)
+            found = cut(tree, loop, loop.lineno, step=True)
             if found is not None:
                 yield found
             return
@@ -172,7 +172,7 @@ class _Trial:
 
     def __init__(self, case: Case, parts: Material, value: ValueAt, worker: Worker, settings: Settings) -> None:
         self.case, self.parts, self.value, self.worker, self.settings = case, parts, value, worker, settings
-        self.node = parts.cut.places.at(case.diagnostic.at) or parts.cut.node
+        self.node = parts.cut.tree.at(case.diagnostic.at) or parts.cut.node
         neutral = case.diagnostic.neutral
         self._fitted = Fitting(parts, value, neutral, worker, self._raised_here).best()
 
@@ -261,10 +261,10 @@ class _Trial:
         """Reads fall where they are asked for; a compile falls where the graph ends, which is another line."""
         if found.verdict is not Verdict.CONFIRMED or self.case.metric != "reads" or not found.lines:
             return found
-        places = self.parts.cut.places
+        tree = self.parts.cut.tree
         at = self.case.diagnostic.at
-        node = places.at(at)
-        statement = places.statement(node) if node is not None else None
+        node = tree.at(at)
+        statement = tree.statement(node) if node is not None else None
         first = statement.lineno if statement is not None else at.line
         if any(each.reads for each in found.lines if first <= each.line <= at.end_line):
             return found

@@ -11,9 +11,9 @@ import libcst as cst
 from xlalint.edits.coordinates import Lines, Point, Range, inserted, replaced
 from xlalint.edits.imports import binds, import_line
 from xlalint.edits.site import Site
-from xlalint.edits.statement import plain_tree
 from xlalint.facts.events import Span
 from xlalint.findings.model import TextEdit
+from xlalint.slicing.syntax_tree import plain_tree
 
 _LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _COMMENT = re.compile(r"[ \t\f]*;?[ \t\f]*(?:#.*)?$")

@@ -32,9 +32,10 @@ from xlalint.edits.expressions import (
 from xlalint.edits.logging_calls import lazy_logging
 from xlalint.edits.merge import merge
 from xlalint.edits.site import Maker, Site
-from xlalint.edits.statement import parse_statement, plain_tree
+from xlalint.edits.statement import parse_statement
 from xlalint.facts.events import Span
 from xlalint.findings.model import Edit, Fix, Position, Safety, TextEdit
+from xlalint.slicing.syntax_tree import plain_tree
 from xlalint.sources.source import Source
 
 

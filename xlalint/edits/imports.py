@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from xlalint.edits.coordinates import Lines, Point, inserted
-from xlalint.edits.statement import plain_tree
 from xlalint.findings.model import TextEdit
+from xlalint.slicing.syntax_tree import plain_tree
 from xlalint.sources.source import Source
 
 _DEFINITION = re.compile(r"^(?:def|class|async|@)", re.MULTILINE)

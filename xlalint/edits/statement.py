@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +18,7 @@ import libcst as cst
 from libcst.metadata import CodeRange, PositionProvider
 
 from xlalint.edits.coordinates import Lines, Point, Range
+from xlalint.slicing.syntax_tree import plain_tree
 
 LONGEST = 60_000
 """Characters. libcst's parser dies of deep nesting (measured: 10,000 ``and`` end the process)."""
@@ -196,17 +196,6 @@ def _depth(module: str) -> int:
         depth += max(len(node.values) if isinstance(node, ast.BoolOp) else 1 for node in level)
         level = [child for node in level for child in ast.iter_child_nodes(node)]
     return depth
-
-
-def plain_tree(text: str) -> ast.Module | None:
-    """The standard tree of a text, or None where it does not parse."""
-    with warnings.catch_warnings():
-        # A bad escape in the user's string is not ours to report.
-        warnings.simplefilter("ignore")
-        try:
-            return ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
 
 
 class _Positions(PositionProvider):

@@ -43,7 +43,7 @@ class Edit(msgspec.Struct, frozen=True):
 
 
 class Neutral(Enum):
-    """How a flagged place is run without its cost: one of the closed set that ``xlalint.edits.neutral`` implements."""
+    """How a flagged place is run without its cost: the closed set of ``xlalint.slicing.instrumentation``."""
 
     REPLAY = "replay"
     """What it gave in the first step it gives again in the others."""

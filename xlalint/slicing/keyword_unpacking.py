@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
-from xlalint.edits.dependence import path_of
+from xlalint.slicing.dependence import path_of
 
 _SOME = ("first",)
 """Who is given nothing else, and of whom nothing is known, is a model: it takes what it is given."""

@@ -5,20 +5,20 @@ from __future__ import annotations
 import ast
 import copy
 
-from xlalint.edits.dependence import path_of
-from xlalint.edits.places import Places, Scope
+from xlalint.slicing.dependence import path_of
+from xlalint.slicing.syntax_tree import Scope, SyntaxTree
 
 _MOST_NAMES = 8
 """Local names that are put in place of each other, one after another."""
 
 
-def construction(places: Places, scope: Scope, path: str) -> ast.Lambda | None:
+def construction(tree: SyntaxTree, scope: Scope, path: str) -> ast.Lambda | None:
     """The expression that ``path`` (``self.head``) is set to in its class, as a function of what it takes from there.
 
     Its parameters are ``self`` and those of ``__init__``, as far as they are used. None where it is set more than
     once, or by something that no single expression tells.
     """
-    owner = places.owner(scope)
+    owner = tree.owner(scope)
     methods = owner.body if owner is not None else []
     made_in = next((each for each in methods if isinstance(each, ast.FunctionDef) and each.name == "__init__"), None)
     if made_in is None:

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from threading import Lock
 
-from xlalint.edits.neutral import ACTORS
-from xlalint.edits.places import Places
+from xlalint.slicing.instrumentation import ACTORS
+from xlalint.slicing.syntax_tree import SyntaxTree
 
 _AVAILABLE = frozenset({"torch", "torch_xla", "numpy"})
 """What comes with the device, besides the standard library."""
@@ -49,10 +49,10 @@ class Definitions:
 class Names:
     """The names of one module, by what binds them."""
 
-    def __init__(self, places: Places) -> None:
-        self.path = places.path
+    def __init__(self, tree: SyntaxTree) -> None:
+        self.path = tree.path
         self.by_name: dict[str, ast.stmt] = {}
-        self._collect(places.tree.body if places.tree is not None else [])
+        self._collect(tree.module.body if tree.module is not None else [])
 
     def _collect(self, block: list[ast.stmt]) -> None:
         for node in block:
@@ -74,7 +74,7 @@ class Modules:
     """The files of a run, read as they are asked for. ``packages`` are those that its findings are about."""
 
     def __init__(
-        self, resolve: Resolve, read: Callable[[str], Places | None], packages: frozenset[str] = frozenset()
+        self, resolve: Resolve, read: Callable[[str], SyntaxTree | None], packages: frozenset[str] = frozenset()
     ) -> None:
         self._resolve, self._read = resolve, read
         self._packages = packages
@@ -88,10 +88,10 @@ class Modules:
             return importlib.util.find_spec(package) is not None
         return package in _AVAILABLE or package in sys.stdlib_module_names
 
-    def names(self, places: Places) -> Names:
-        path = os.path.abspath(places.path)
+    def names(self, tree: SyntaxTree) -> Names:
+        path = os.path.abspath(tree.path)
         if path not in self._names:
-            self._names[path] = Names(places)
+            self._names[path] = Names(tree)
         return self._names[path]
 
     def origin(self, path: str, name: str) -> tuple[Names, str] | None:
@@ -100,10 +100,10 @@ class Modules:
         if found is None:
             return None
         if found[0] not in self._names:
-            places = self._read(found[0])
-            if places is None:
+            tree = self._read(found[0])
+            if tree is None:
                 return None
-            self.names(places)
+            self.names(tree)
         names = self._names[found[0]]
         return (names, found[1]) if found[1] in names.by_name else None
 
@@ -111,9 +111,9 @@ class Modules:
 class Taking:
     """Collects the definitions that a slice needs, and those that these need, from its own file and from others."""
 
-    def __init__(self, modules: Modules, places: Places) -> None:
+    def __init__(self, modules: Modules, tree: SyntaxTree) -> None:
         self._modules = modules
-        self._own = modules.names(places)
+        self._own = modules.names(tree)
         self._bound: dict[str, ast.stmt] = {}
         self._taken: dict[Names, list[ast.stmt]] = {}
         self._origins: dict[Names, dict[Names, None]] = {}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from xlalint.edits.aliases import aliases
-from xlalint.edits.definitions import is_builtin
-from xlalint.edits.dependence import path_of
-from xlalint.edits.neutral import ACTORS
-from xlalint.edits.places import span_of
 from xlalint.facts.events import Span
 from xlalint.knowledge.ops import load_ops
+from xlalint.slicing.aliases import aliases
+from xlalint.slicing.definitions import is_builtin
+from xlalint.slicing.dependence import path_of
+from xlalint.slicing.instrumentation import ACTORS
+from xlalint.slicing.syntax_tree import span_of
 
 _TENSOR_FIRST = (("input",), ("self",), ("condition",))
 """How ops name their first parameter where it is a tensor."""

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from xlalint.edits.aliases import aliases, resolved
-from xlalint.edits.dependence import path_of
+from xlalint.slicing.aliases import aliases, resolved
+from xlalint.slicing.dependence import path_of
 
 _ASKS_FOR_SIZE = frozenset({"size"})
 _NAMES_DIMENSIONS = frozenset({"permute"})

@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
-from xlalint.edits.spread import spread
-from xlalint.edits.structures import KEYS, SPREAD, structures
+from xlalint.slicing.keyword_unpacking import spread
+from xlalint.slicing.structures import KEYS, SPREAD, structures
 
 DEFINED = """\
 class Net(Module):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TypeAlias
 
-from xlalint.edits.statement import plain_tree
 from xlalint.facts.events import Span
 from xlalint.findings.model import Position
 from xlalint.sources.source import Source
@@ -17,18 +17,18 @@ Loop: TypeAlias = ast.For | ast.While
 Scope: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
 
 
-class Places:
-    """The tree of a file, with the way upwards. ``tree`` is None where the file does not parse."""
+class SyntaxTree:
+    """The tree of a file, with the way upwards. ``module`` is None where the file does not parse."""
 
     def __init__(self, source: Source) -> None:
         self.path = source.path
         self.lines = source.lines()
-        self.tree = plain_tree("\n".join(self.lines))
+        self.module = plain_tree("\n".join(self.lines))
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
         found: dict[ast.AST, ast.AST] = {}
-        waiting: list[ast.AST] = [self.tree] if self.tree is not None else []
+        waiting: list[ast.AST] = [self.module] if self.module is not None else []
         while waiting:
             node = waiting.pop()
             for child in ast.iter_child_nodes(node):
@@ -103,3 +103,14 @@ class Places:
 
 def span_of(node: ast.expr | ast.stmt) -> Span:
     return Span(node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or 0)
+
+
+def plain_tree(text: str) -> ast.Module | None:
+    """The standard tree of a text, or None where it does not parse."""
+    with warnings.catch_warnings():
+        # A bad escape in the user's string is not ours to report.
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None

@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from xlalint.edits.dependence import path_of
+from xlalint.slicing.dependence import path_of
 
 
 def aliases(blocks: Iterable[ast.stmt]) -> dict[str, str]:

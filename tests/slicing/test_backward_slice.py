@@ -6,13 +6,13 @@ import ast
 
 import pytest
 
-from xlalint.edits.aliases import aliases, origins_of_parts
-from xlalint.edits.definitions import Modules, Taking
-from xlalint.edits.needs import needs
-from xlalint.edits.neutral import flag
-from xlalint.edits.places import Places
-from xlalint.edits.shapes import shape_hints
-from xlalint.edits.slices import STEPS, Slice, cut
+from xlalint.slicing.aliases import aliases, origins_of_parts
+from xlalint.slicing.backward_slice import STEPS, Slice, cut
+from xlalint.slicing.definitions import Modules, Taking
+from xlalint.slicing.free_names import needs
+from xlalint.slicing.instrumentation import flag
+from xlalint.slicing.shape_hints import shape_hints
+from xlalint.slicing.syntax_tree import SyntaxTree
 from xlalint.sources.source import Source
 
 LOOP = """\
@@ -33,16 +33,18 @@ def train(model, loader, optimizer, device, writer):
 """
 
 
-def places(text: str, path: str = "program.py") -> Places:
-    return Places(Source(path, text, "utf-8"))
+def tree_of(text: str, path: str = "program.py") -> SyntaxTree:
+    return SyntaxTree(Source(path, text, "utf-8"))
 
 
 def slice_for(text: str, flagged: str, loop_line: int | None = None) -> Slice:
     """The slice of the first expression that reads ``flagged``."""
-    found = places(text)
-    assert found.tree is not None
+    found = tree_of(text)
+    assert found.module is not None
     node = next(
-        each for each in ast.walk(found.tree) if isinstance(each, (ast.expr, ast.stmt)) and ast.unparse(each) == flagged
+        each
+        for each in ast.walk(found.module)
+        if isinstance(each, (ast.expr, ast.stmt)) and ast.unparse(each) == flagged
     )
     flag(node)
     made = cut(found, node, loop_line)
@@ -169,12 +171,12 @@ def test_shapes_and_texts_follow_from_use(text: str, path: str, field: str, valu
 
 def taken(wanted: set[str], own: str, **others: str) -> tuple[str, dict[str, str]]:
     """The text of all definitions; ``others`` are files by module name, from which ``own`` imports."""
-    files = {f"/{name}.py": places(text, f"/{name}.py") for name, text in others.items()}
-    here = places(own, "/own.py")
+    files = {f"/{name}.py": tree_of(text, f"/{name}.py") for name, text in others.items()}
+    here = tree_of(own, "/own.py")
     files["/own.py"] = here
 
     def resolve(path: str, name: str) -> tuple[str, str] | None:
-        tree = files[path].tree
+        tree = files[path].module
         assert tree is not None
         for node in tree.body:
             if isinstance(node, ast.ImportFrom) and node.module in others:

@@ -10,9 +10,9 @@ import ast
 import copy
 from dataclasses import dataclass
 
-from xlalint.edits.dependence import GRADIENTS, NESTED, heads, reads, touches, writes
-from xlalint.edits.neutral import ACTORS, flag, is_flagged
-from xlalint.edits.places import Loop, Places, Scope
+from xlalint.slicing.dependence import GRADIENTS, NESTED, heads, reads, touches, writes
+from xlalint.slicing.instrumentation import ACTORS, flag, is_flagged
+from xlalint.slicing.syntax_tree import Loop, Scope, SyntaxTree
 
 STEPS = "stand_in_steps"
 """The parameter of a program that says how many; no name of the user's is like it."""
@@ -24,7 +24,7 @@ class Slice:
     """``body`` is a copy with the places of the source; the flagged node bears ``flagged``, and ``loop`` tells
     whether the step loop is in it. ``scope`` is where it was cut out of."""
 
-    places: Places
+    tree: SyntaxTree
     scope: Scope
     node: ast.expr | ast.stmt
     body: list[ast.stmt]
@@ -39,7 +39,7 @@ class Slice:
 
 
 def cut(
-    places: Places,
+    tree: SyntaxTree,
     node: ast.expr | ast.stmt,
     loop_line: int | None,
     boundary: bool = True,
@@ -52,18 +52,18 @@ def cut(
     that the place works on them, and so needs the backward pass that makes them, ``step`` that all of its step is
     needed.
     """
-    statement = places.statement(node)
+    statement = tree.statement(node)
     if statement is None:
         return None
-    scope = places.scope(statement)
-    around = [each for each in places.above(statement) if isinstance(each, ast.stmt)]
+    scope = tree.scope(statement)
+    around = [each for each in tree.above(statement) if isinstance(each, ast.stmt)]
     inside = around[: around.index(scope)] if isinstance(scope, ast.stmt) else around
     loop = _step_loop([statement, *inside], loop_line)
-    selection = _Selection(places, scope, statement, inside, loop, whole=not boundary, gradients=gradients, step=step)
+    selection = _Selection(tree, scope, statement, inside, loop, whole=not boundary, gradients=gradients, step=step)
     emitter = _Emitter(selection, boundary)
     body = emitter.block(scope.body)
     return Slice(
-        places,
+        tree,
         scope,
         node,
         body,
@@ -125,7 +125,7 @@ class _Selection:
 
     def __init__(
         self,
-        places: Places,
+        tree: SyntaxTree,
         scope: Scope,
         statement: ast.stmt,
         inside: list[ast.stmt],
@@ -137,7 +137,7 @@ class _Selection:
     ) -> None:
         """``whole``: all that a flagged loop does is needed, and not only what its test asks for. ``step``: so is all
         that the loop around the place does."""
-        self.places = places
+        self.tree = tree
         self.statement = statement
         self.around = set(inside)
         self.loop = loop
@@ -182,7 +182,7 @@ class _Selection:
         return any(isinstance(each, (ast.For, ast.While)) and each in self.around for each in self._above(statement))
 
     def _above(self, statement: ast.stmt) -> list[ast.stmt]:
-        return [each for each in self.places.above(statement) if isinstance(each, ast.stmt)]
+        return [each for each in self.tree.above(statement) if isinstance(each, ast.stmt)]
 
     def _choose(self, statement: ast.stmt) -> None:
         self.chosen.add(statement)
@@ -228,7 +228,7 @@ class _Emitter:
             return True
         if not isinstance(node, (ast.Break, ast.Continue)):
             return False
-        loops = (each for each in self.selection.places.above(node) if isinstance(each, (ast.For, ast.While)))
+        loops = (each for each in self.selection.tree.above(node) if isinstance(each, (ast.For, ast.While)))
         return next(loops, None) is self.selection.loop
 
     def place(self, node: ast.stmt) -> list[ast.stmt]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from xlalint.edits.dependence import path_of
+from xlalint.slicing.dependence import path_of
 
 _NAMESPACES = frozenset({"torch", "torch.nn.functional", "F", "nn.functional", "np", "numpy", "math"})
 """What functions are called of: no operand."""
