@@ -14,9 +14,9 @@ from pathlib import Path
 
 import msgspec
 
-from xlalint.device.inside.program import owner
-from xlalint.device.launch import launch
-from xlalint.device.trace import trace_of_folder
+from xlalint.device.recording.inside.program import owner
+from xlalint.device.trace.launch import launch
+from xlalint.device.trace.steady_state import trace_of_folder
 from xlalint.findings.model import Mode
 
 PROGRAM = Path(__file__).parent / "programs" / "train_step.py"

@@ -11,8 +11,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from xlalint.device.experiment import Worker
-from xlalint.device.page_figures import disagreements, measure_page, measured_section, with_figures
+from xlalint.device.calibration.page_figures import disagreements, measure_page, measured_section, with_figures
+from xlalint.device.worker.experiment import Worker
 from xlalint.findings.pages import PageError, parse_page
 
 RULES = Path(__file__).resolve().parent.parent / "rules"

@@ -9,13 +9,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO
 
-from xlalint.device.attribution import attribute
-from xlalint.device.confirm import TraceReport, held_against
-from xlalint.device.debug_log import events
-from xlalint.device.inside.program import owner
-from xlalint.device.launch import launch, roots_of
-from xlalint.device.metrics_report import is_metrics_report, totals_of
-from xlalint.device.trace import Trace, TracedProcess, renamed, trace_of_folder, traced
+from xlalint.device.recording.attribution import attribute
+from xlalint.device.recording.debug_log import events
+from xlalint.device.recording.inside.program import owner
+from xlalint.device.recording.metrics_report import is_metrics_report, totals_of
+from xlalint.device.trace.confirmation import TraceReport, held_against
+from xlalint.device.trace.launch import launch, roots_of
+from xlalint.device.trace.steady_state import Trace, TracedProcess, renamed, trace_of_folder, traced
 from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Diagnostic, Mode
 from xlalint.findings.pages import PageError, parse_page

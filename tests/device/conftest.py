@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from xlalint.device.experiment import Worker
+from xlalint.device.worker.experiment import Worker
 
 sys.path.append(str(Path(__file__).parents[1] / "knowledge"))
 

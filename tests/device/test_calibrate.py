@@ -18,11 +18,11 @@ import pytest
 pytest.importorskip("torch_xla")
 pytest.importorskip("expecttest", reason="torch's own op database can't be imported without expecttest")
 
-from xlalint.device import op_profile
-from xlalint.device.client import Worker
-from xlalint.device.op_measuring import OpProbes
-from xlalint.device.op_profile import OpsMeasured, differences, measure_ops
-from xlalint.device.rule_profile import measure_rule
+from xlalint.device.calibration import op_profile
+from xlalint.device.calibration.op_measurement import OpProbes
+from xlalint.device.calibration.op_profile import OpsMeasured, differences, measure_ops
+from xlalint.device.calibration.rule_profile import measure_rule
+from xlalint.device.worker.client import Worker
 from xlalint.findings.model import Mode
 from xlalint.findings.pages import Page, parse_page
 from xlalint.knowledge.ops import HandCondition, OpRow, load_ops

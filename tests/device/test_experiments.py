@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("torch_xla")
 
-from xlalint.device.experiment import Worker, measure
-from xlalint.device.page_figures import HEADING, disagreements, measure_page, measured_section
+from xlalint.device.calibration.page_figures import HEADING, disagreements, measure_page, measured_section
+from xlalint.device.worker.experiment import Worker, measure
 from xlalint.findings.pages import Block, parse_blocks, parse_page
 
 ROOT = Path(__file__).resolve().parents[2]

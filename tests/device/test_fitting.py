@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("torch_xla")
 
-from xlalint.device.validation import Settings
+from xlalint.device.validation.trials import Settings
 from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Basis, Evidence, Mode, Verdict
 from xlalint.linting import Options, lint

@@ -10,8 +10,8 @@ import pytest
 
 pytest.importorskip("torch_xla")
 
-from xlalint.device.client import Worker
-from xlalint.device.protocol import Outcome, Request
+from xlalint.device.worker.client import Worker
+from xlalint.device.worker.protocol import Outcome, Request
 from xlalint.findings.model import Mode
 
 HARMLESS = "import torch, torch_xla\ndef run(steps):\n    return torch.ones(2, device=torch_xla.device()) + 1\n"

@@ -6,7 +6,7 @@ pytest.importorskip("torch_xla")
 
 from surface import LINE, Row, rows
 
-from xlalint.device.experiment import Worker, measure
+from xlalint.device.worker.experiment import Worker, measure
 
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row.spelling)

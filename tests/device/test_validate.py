@@ -13,7 +13,7 @@ import jsonschema
 import msgspec
 
 from xlalint.cli import main
-from xlalint.device.validation import Settings
+from xlalint.device.validation.trials import Settings
 from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Basis, Diagnostic, Evidence, Mode, Position, Report, Verdict
 from xlalint.linting import Options, lint

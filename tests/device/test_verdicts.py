@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from xlalint.device.experiment import Figures
-from xlalint.device.verdicts import SHOWN, compared
+from xlalint.device.validation.verdicts import SHOWN, compared
+from xlalint.device.worker.experiment import Figures
 from xlalint.findings.model import Verdict
 
 

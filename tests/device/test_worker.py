@@ -4,8 +4,8 @@ import pytest
 
 pytest.importorskip("torch_xla")
 
-from xlalint.device.experiment import Worker, measure
-from xlalint.device.page_figures import disagreements, measure_page
+from xlalint.device.calibration.page_figures import disagreements, measure_page
+from xlalint.device.worker.experiment import Worker, measure
 from xlalint.findings.model import Mode
 from xlalint.findings.pages import parse_page
 

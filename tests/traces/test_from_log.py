@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from xlalint.device.debug_log import Graph, events
+from xlalint.device.recording.debug_log import Graph, events
 
 LOG = Path(__file__).parent / "elsewhere.log"
 REPORT = """\

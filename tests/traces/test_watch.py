@@ -11,12 +11,12 @@ from types import ModuleType
 
 import pytest
 
-from xlalint.device.attribution import attribute
-from xlalint.device.debug_log import Boundary, Charge, Frame, Graph, Totals
-from xlalint.device.graph_difference import difference, instructions
-from xlalint.device.inside.program import owner
-from xlalint.device.inside.watch import MonitoringWatch, Place, SettraceWatch, Watch
-from xlalint.device.protocol import Counts
+from xlalint.device.recording.attribution import attribute
+from xlalint.device.recording.counts import Counts
+from xlalint.device.recording.debug_log import Boundary, Charge, Frame, Graph, Totals
+from xlalint.device.recording.inside.program import owner
+from xlalint.device.recording.inside.watch import MonitoringWatch, Place, SettraceWatch, Watch
+from xlalint.device.trace.graph_difference import difference, instructions
 
 WAYS = [
     pytest.param(SettraceWatch, id="settrace"),

@@ -12,9 +12,9 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from xlalint.device.client import Worker
-from xlalint.device.op_measuring import OpProbes, Records
-from xlalint.device.protocol import Versions
+from xlalint.device.calibration.op_measurement import OpProbes, Records
+from xlalint.device.worker.client import Worker
+from xlalint.device.worker.protocol import Versions
 from xlalint.knowledge.ops import COLUMNS, digest
 
 _STRETCH = 80

@@ -15,7 +15,7 @@ from xlalint.cli.console import ProgressLine, say
 from xlalint.cli.options import GivenPath, Seconds, joined_some
 
 if TYPE_CHECKING:
-    from xlalint.device.calibration import Calibration, Plan
+    from xlalint.device.calibration.device_profile import Calibration, Plan
     from xlalint.findings.pages import Page
 
 _ALL = "ALL"
@@ -49,7 +49,7 @@ def command(
     All of it takes about twenty minutes on a CPU. With --ops or --rules it is only what they name.
     Exit codes: 0 the profile is written, whatever differs; 2 it could not be.
     """
-    from xlalint.device.calibration import Plan
+    from xlalint.device.calibration.device_profile import Plan
 
     _refuse_unwritable(output)
     plan = Plan(ops=_ops(ops, rules), pages=tuple(_pages(ops, rules)), seconds=timeout)
@@ -62,9 +62,9 @@ def command(
 
 
 def _calibrated(plan: Plan, quiet: bool) -> Calibration:
-    from xlalint.device.calibration import calibrate
-    from xlalint.device.experiment import WorkerError
-    from xlalint.device.op_measuring import NotMeasurable
+    from xlalint.device.calibration.device_profile import calibrate
+    from xlalint.device.calibration.op_measurement import NotMeasurable
+    from xlalint.device.worker.experiment import WorkerError
 
     progress = ProgressLine(sys.stderr, "done") if sys.stderr.isatty() and not quiet else None
 
@@ -135,7 +135,7 @@ def _write(found: Calibration, output: str) -> None:
 
 
 def _told(found: Calibration, seconds: float, output: str) -> Iterator[str]:
-    from xlalint.device.op_profile import differences
+    from xlalint.device.calibration.op_profile import differences
     from xlalint.reports.summary import plural
 
     document = found.document

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 def run_rules(names: tuple[str, ...]) -> int:
     """Say of each rule whether its claims hold here; 1 where one does not."""
-    from xlalint.device.experiment import Worker, WorkerError
-    from xlalint.device.page_figures import disagreements, measure_page
+    from xlalint.device.calibration.page_figures import disagreements, measure_page
+    from xlalint.device.worker.experiment import Worker, WorkerError
     from xlalint.findings.pages import parse_page
     from xlalint.findings.registry import page_of
 

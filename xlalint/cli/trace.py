@@ -15,7 +15,7 @@ from xlalint.cli.console import say
 from xlalint.cli.options import GivenPath, configurations
 
 if TYPE_CHECKING:
-    from xlalint.device.confirm import TraceReport
+    from xlalint.device.trace.confirmation import TraceReport
     from xlalint.findings.configuration import Configurations
 
 _MODES = ("lazy", "dynamo", "eager")
@@ -80,7 +80,7 @@ def _refuse_wrong(configured: Iterable[Configurations]) -> None:
 
 
 def _traced(program: tuple[str, ...], mode: str, configured: Configurations, output: IO[bytes] | int) -> TraceReport:
-    from xlalint.device.launch import NotStarted
+    from xlalint.device.trace.launch import NotStarted
     from xlalint.findings.model import Mode
     from xlalint.tracing import trace
 

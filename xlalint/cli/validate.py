@@ -101,8 +101,8 @@ def _codes(names: tuple[str, ...] | None) -> frozenset[str]:
 
 
 def _validated(linted: Report, configured: Configurations, wanted: Wanted, only: frozenset[str], quiet: bool) -> Report:
-    from xlalint.device.experiment import WorkerError
-    from xlalint.device.validation import Settings
+    from xlalint.device.validation.trials import Settings
+    from xlalint.device.worker.experiment import WorkerError
     from xlalint.validating import validate
 
     settings = configured.of_folder(os.getcwd()).settings

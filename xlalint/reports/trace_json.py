@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import msgspec
 
-from xlalint.device.confirm import Confirmation, TraceReport
-from xlalint.device.protocol import Counts
-from xlalint.device.trace import Rates, TracedLine, TracedProcess
+from xlalint.device.recording.counts import Counts
+from xlalint.device.trace.confirmation import Confirmation, TraceReport
+from xlalint.device.trace.steady_state import Rates, TracedLine, TracedProcess
 
 SCHEMA_VERSION: Final = 1
 

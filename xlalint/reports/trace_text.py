@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from xlalint.device.confirm import CONFIRMED, Confirmation, TraceReport
-from xlalint.device.protocol import Counts
-from xlalint.device.trace import Rates, Trace, TracedLine, TracedProcess
+from xlalint.device.recording.counts import Counts
+from xlalint.device.trace.confirmation import CONFIRMED, Confirmation, TraceReport
+from xlalint.device.trace.steady_state import Rates, Trace, TracedLine, TracedProcess
 from xlalint.reports.summary import plural
 
 _COUNTED = Counts.__struct_fields__

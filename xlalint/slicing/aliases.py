@@ -66,7 +66,7 @@ def _taken(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
 
 
 def _of_loop(target: ast.expr, iterated: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """A loop over the actor of steps, over `enumerate` or `zip` gives parts of what these are given."""
+    """A loop over the stub of steps, over `enumerate` or `zip` gives parts of what these are given."""
     if not isinstance(iterated, ast.Call):
         yield target, iterated
         return

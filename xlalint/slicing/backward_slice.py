@@ -11,7 +11,7 @@ import copy
 from dataclasses import dataclass
 
 from xlalint.slicing.dependence import GRADIENTS, NESTED, heads, reads, touches, writes
-from xlalint.slicing.instrumentation import ACTORS, flag, is_flagged
+from xlalint.slicing.instrumentation import STUBS, flag, is_flagged
 from xlalint.slicing.syntax_tree import Loop, Scope, SyntaxTree
 
 STEPS = "stand_in_steps"
@@ -373,7 +373,7 @@ def _is_context_of_torch(node: ast.stmt) -> bool:
 
 
 def _call(name: str, *arguments: ast.expr) -> ast.Call:
-    function = ast.Attribute(ast.Name(ACTORS, ast.Load()), name, ast.Load())
+    function = ast.Attribute(ast.Name(STUBS, ast.Load()), name, ast.Load())
     return ast.Call(function, [copy.deepcopy(each) for each in arguments], [])
 
 

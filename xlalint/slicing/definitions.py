@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from threading import Lock
 
-from xlalint.slicing.instrumentation import ACTORS
+from xlalint.slicing.instrumentation import STUBS
 from xlalint.slicing.syntax_tree import SyntaxTree
 
 _AVAILABLE = frozenset({"torch", "torch_xla", "numpy"})
@@ -182,7 +182,7 @@ class Taking:
                 del self._bound[name]
             return [(origin, there)]
         self._absent[name] = f"{'.' * getattr(node, 'level', 0)}{module}" or "its package"
-        made = ast.Call(ast.Attribute(ast.Name(ACTORS, ast.Load()), "Absent", ast.Load()), [ast.Constant(name)], [])
+        made = ast.Call(ast.Attribute(ast.Name(STUBS, ast.Load()), "Absent", ast.Load()), [ast.Constant(name)], [])
         self._imports.append(_assigned(name, made, node))
         return []
 

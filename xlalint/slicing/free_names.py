@@ -10,7 +10,7 @@ from xlalint.knowledge.ops import load_ops
 from xlalint.slicing.aliases import aliases
 from xlalint.slicing.definitions import is_builtin
 from xlalint.slicing.dependence import path_of
-from xlalint.slicing.instrumentation import ACTORS
+from xlalint.slicing.instrumentation import STUBS
 from xlalint.slicing.syntax_tree import span_of
 
 _TENSOR_FIRST = (("input",), ("self",), ("condition",))
@@ -68,7 +68,7 @@ class _Reading:
         for block in blocks:
             for node in ast.walk(block):
                 if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store) and hasattr(node, "lineno"):
-                    free = node.id not in bound and node.id not in known and node.id != ACTORS
+                    free = node.id not in bound and node.id not in known and node.id != STUBS
                     if free and (node.id in parameters or not is_builtin(node.id)):
                         self._read(node, self.found.setdefault(node.id, Need(node.id)))
         self._read_by_other_names(blocks)

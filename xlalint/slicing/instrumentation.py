@@ -11,7 +11,7 @@ from typing import cast
 
 from xlalint.findings.model import Neutral
 
-ACTORS = "stand_in"
+STUBS = "stand_in"
 """The name under which a program knows what stands in for its missing parts."""
 _AFTER = {Neutral.REPLAY_BATCH: "used", Neutral.REPLAY_BACKWARD: "learned"}
 _MARK = "xlalint_flagged"
@@ -51,7 +51,7 @@ class _Instrument(ast.NodeTransformer):
     def __init__(self, kind: Neutral | None, after: str) -> None:
         self.kind = kind
         self.after = after
-        """What is done with the value both times, by an actor of this name; or nothing."""
+        """What is done with the value both times, by a stub of this name; or nothing."""
 
     def block(self, block: list[ast.stmt]) -> list[ast.stmt]:
         found: list[ast.stmt] = []
@@ -136,7 +136,7 @@ def _argument(node: ast.expr) -> ast.expr:
 def _loaded_ahead(loop: ast.stmt, counted: ast.stmt) -> ast.stmt:
     if not isinstance(loop, ast.For):
         raise Immovable("what is flagged is no loop over batches")
-    if isinstance(loop.iter, ast.Call) and _is_actor(loop.iter.func, "steps"):
+    if isinstance(loop.iter, ast.Call) and _is_stub(loop.iter.func, "steps"):
         # The steps are counted where they run, and not by the thread that loads.
         loop.iter.args[0] = _call("loaded_ahead", loop.iter.args[0])
     else:
@@ -145,9 +145,9 @@ def _loaded_ahead(loop: ast.stmt, counted: ast.stmt) -> ast.stmt:
     return loop
 
 
-def _is_actor(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == name and ast.unparse(node.value) == ACTORS
+def _is_stub(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == name and ast.unparse(node.value) == STUBS
 
 
 def _call(name: str, *arguments: ast.expr) -> ast.Call:
-    return ast.Call(ast.Attribute(ast.Name(ACTORS, ast.Load()), name, ast.Load()), list(arguments), [])
+    return ast.Call(ast.Attribute(ast.Name(STUBS, ast.Load()), name, ast.Load()), list(arguments), [])

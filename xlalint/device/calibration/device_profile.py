@@ -1,0 +1,76 @@
+"""Calibrate: run the op table's probes and the rules' experiments here, and say where this device differs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+
+import msgspec
+
+from xlalint.device.calibration.op_measurement import OpProbes
+from xlalint.device.calibration.op_profile import OpsMeasured, Told, measure_ops
+from xlalint.device.calibration.rule_profile import measure_rule
+from xlalint.device.worker.client import Worker
+from xlalint.device.worker.protocol import Versions
+from xlalint.findings import profile
+from xlalint.findings.model import Device
+from xlalint.findings.pages import Page
+from xlalint.findings.profile import RuleProfile
+
+_NO_OPS = OpsMeasured(0, (), (), ())
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What to calibrate."""
+
+    ops: tuple[str, ...] | None
+    """Names in the op table; None: all that the installed torch has; empty: none."""
+    pages: tuple[Page, ...]
+    """The pages of the rules."""
+    seconds: float
+    """What one op, or one run of a program, may take."""
+
+
+class Calibration(msgspec.Struct, frozen=True):
+    document: profile.Document
+    ops: OpsMeasured
+
+
+def calibrate(plan: Plan, told: Told) -> Calibration:
+    """Raises ``WorkerError`` where there is no device, and ``NotMeasurable`` where ops can't be measured.
+
+    Ops and rules have a worker each: what torch's databases set when they are imported is not for the rules' programs.
+    """
+    ops = _NO_OPS
+    versions: Versions | None = None
+    if plan.ops is None or plan.ops:
+        with Worker() as worker:
+            versions = worker.versions
+            ops = measure_ops(OpProbes(worker, plan.seconds), plan.ops, told)
+    rules: list[RuleProfile] = []
+    if plan.pages or versions is None:
+        with Worker() as worker:
+            versions = worker.versions
+            rules = _measure_rules(plan, worker, told)
+    device = Device(versions.device, versions.torch, versions.torch_xla)
+    return Calibration(_document(device, ops, rules), ops)
+
+
+def _measure_rules(plan: Plan, worker: Worker, told: Told) -> list[RuleProfile]:
+    found = []
+    for done, page in enumerate(plan.pages):
+        told(done, len(plan.pages), f"rules, {page.code}")
+        found.append(measure_rule(page, worker, plan.seconds))
+    return found
+
+
+def _document(device: Device, ops: OpsMeasured, rules: Sequence[RuleProfile]) -> profile.Document:
+    return profile.Document(
+        schema_version=profile.SCHEMA_VERSION,
+        xlalint=version("xlalint"),
+        device=device,
+        measured=profile.Measured(ops.measured, len(rules)),
+        ops=ops.differing,
+        new_ops=ops.new,
+        rules=tuple(rule for rule in rules if rule.free_in or rule.differs),
+    )

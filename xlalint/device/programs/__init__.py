@@ -1,0 +1,1 @@
+"""From a slice and abstract values to programs that run."""

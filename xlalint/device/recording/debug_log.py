@@ -1,0 +1,162 @@
+"""Reads the runtime's debug log (``PT_XLA_DEBUG_LEVEL=2``), with or without the recorder's lines in it. No torch."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from xlalint.device.recording.counts import Counts
+from xlalint.device.recording.inside.recorder import MARK
+
+
+class Frame(msgspec.Struct, frozen=True):
+    function: str
+    path: str
+    line: int
+
+
+class Graph(msgspec.Struct, frozen=True, kw_only=True):
+    """One compile or one execution, as the runtime tells it."""
+
+    kind: str
+    """``Compilation`` or ``Execution``."""
+    cause: str = ""
+    hash: str = ""
+    inputs: int = 0
+    outputs: int = 0
+    frames: tuple[Frame, ...] = ()
+    """Innermost first."""
+
+    @property
+    def is_compile(self) -> bool:
+        return self.kind == "Compilation"
+
+    @property
+    def at_boundary(self) -> bool:
+        """Whether the program asked for it by ending its step."""
+        return "dynamo" not in self.cause and bool(_BOUNDARY.search(self.cause))
+
+    @property
+    def is_early(self) -> bool:
+        """Whether it ran because the program wanted a value that was not there yet."""
+        return "access tensor value" in self.cause and "dynamo" not in self.frames[0].path if self.frames else False
+
+
+class Charge(msgspec.Struct, frozen=True):
+    """What the counters gained while a line was at work; None where it was no line of the user's."""
+
+    at: Frame | None
+    gained: Counts
+
+
+class Boundary(msgspec.Struct, frozen=True):
+    """A step ended."""
+
+    at: Frame | None
+
+
+class Totals(msgspec.Struct, frozen=True):
+    """The runtime's own metrics at the end."""
+
+    counts: Counts
+
+
+class Ran(msgspec.Struct, frozen=True):
+    """The lines of the user's files that ran, by path."""
+
+    lines: dict[str, tuple[int, ...]]
+
+
+class Process(msgspec.Struct, frozen=True):
+    """Who wrote this log."""
+
+    pid: int
+    rank: int | None = None
+    argv: tuple[str, ...] = ()
+
+
+Event = Graph | Charge | Boundary | Ran | Totals | Process
+
+_BOUNDARY = re.compile(r"user (?:torch_xla\.sync|mark_step)|mark_step in parallel loader|end of step|StepTrace")
+# Launchers put a time or a rank before each line.
+_LINE = re.compile(r"(?<!Post )\b(Compilation|Execution) Analysis: (.*)$")
+_FRAME = re.compile(r"^(.*) \((.*):(\d+)\)$")
+_RULE = "====="
+
+
+def events(lines: Iterable[str]) -> Iterator[Event]:
+    """The log in its order. What is no part of an entry, or a cut last entry, is passed over."""
+    entry: list[str] = []
+    for raw in lines:
+        line = raw.rstrip("\n")
+        if line.startswith(MARK):
+            told = _told(line[len(MARK) :])
+            if told is not None:
+                yield told
+            continue
+        found = _LINE.search(line)
+        if found is None:
+            continue
+        kind, text = found.groups()
+        if not text.startswith(_RULE):
+            entry.append(text)
+        elif entry:
+            yield _graph(kind, entry)
+            entry = []
+
+
+def _graph(kind: str, entry: list[str]) -> Graph:
+    cause = ""
+    numbers: dict[str, str] = {}
+    frames: list[Frame] = []
+    heading = ""
+    for text in entry:
+        if not text.startswith(" "):
+            heading = text
+            continue
+        text = text.strip()
+        name, _, value = text.partition(": ")
+        frame = _FRAME.match(text)
+        if heading.endswith("Cause"):
+            cause = cause or text
+        elif heading.startswith("Python Frame") and frame:
+            frames.append(Frame(frame[1], frame[2], int(frame[3])))
+        elif value:
+            numbers[name] = value
+    return Graph(
+        kind=kind,
+        cause=cause,
+        hash=numbers.get("Graph Hash", ""),
+        inputs=_number(numbers.get("Number of Graph Inputs")),
+        outputs=_number(numbers.get("Number of Graph Outputs")),
+        frames=tuple(frames),
+    )
+
+
+def _told(text: str) -> Event | None:
+    """A line of the recorder's. None where the process died while it wrote it."""
+    try:
+        told = json.loads(text)
+    except ValueError:
+        return None
+    if "boundary" in told:
+        return Boundary(_frame(told["boundary"]))
+    if "totals" in told:
+        return Totals(Counts(**told["totals"]))
+    if "ran" in told:
+        return Ran({path: tuple(lines) for path, lines in told["ran"].items()})
+    if "process" in told:
+        return Process(told["process"], told.get("rank"), tuple(told.get("argv", ())))
+    place = _frame(told.pop("at"))
+    return Charge(place, Counts(**told))
+
+
+def _frame(place: tuple[str, int, str] | None) -> Frame | None:
+    return Frame(place[2], place[0], place[1]) if place else None
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isdigit() else 0

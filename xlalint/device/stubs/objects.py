@@ -1,0 +1,73 @@
+"""Objects of which little or nothing is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+from xlalint.device.stubs.progress import Unavailable, Valueless
+
+torch: Any = import_module("torch")
+
+
+class Absent(Valueless):
+    """A name that could not be had. It may be passed on and called for its effect, and has no value."""
+
+    def __init__(self, name: str, *passed: Any) -> None:
+        self.__name, self.__passed = name, passed
+
+    def __repr__(self) -> str:
+        return f"`{self.__name}`"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Absent(f"{self.__name}.{name}")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        # As a decorator it leaves what it decorates as it is.
+        if len(args) == 1 and not kwargs and (isinstance(args[0], type) or hasattr(args[0], "__code__")):
+            return args[0]
+        return Absent(f"{self.__name}()", *args)
+
+    def __iter__(self) -> Iterator[Any]:
+        """What is wrapped for its effect, as by a progress bar, is what there is to iterate over; numbers count."""
+        if self.__passed and all(isinstance(each, int) for each in self.__passed):
+            return iter(range(*self.__passed))
+        if not self.__passed or not hasattr(self.__passed[0], "__iter__"):
+            self._refuse()
+        return iter(self.__passed[0])
+
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
+        return (Parts,)
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        return None
+
+    def _refuse(self, *_: Any) -> Any:
+        raise Unavailable(f"`{self.__name}` can't be had here")
+
+    __bool__ = __len__ = __getitem__ = __add__ = __radd__ = __mul__ = __rmul__ = _refuse
+    __sub__ = __rsub__ = __truediv__ = __float__ = __int__ = __lt__ = __gt__ = __contains__ = _refuse
+    __index__ = __torch_function__ = _refuse
+
+
+class Parts:
+    """An object of which only the attributes that the slice reads are there."""
+
+    def __init__(self, *args: Any, **attributes: Any) -> None:
+        self.__dict__.update(attributes)
+
+    training = True
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.forward(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise Unavailable(f"the attribute `{name}` can't be had here")

@@ -1,0 +1,1 @@
+"""A user's own command under the recorder, and the findings held against what it recorded."""

@@ -1,0 +1,1 @@
+"""Runs programs that nobody vouches for on the device, each in a confined process of its own."""

@@ -1,0 +1,79 @@
+"""Run programs on the device at N and 2N steps and say what grows with the steps and what does not."""
+
+from __future__ import annotations
+
+import msgspec
+
+from xlalint.device.recording.counts import LineCounts
+from xlalint.device.worker.client import Worker, WorkerError
+from xlalint.device.worker.protocol import Failure, Request
+from xlalint.findings.model import Mode
+
+__all__ = ["Figures", "Worker", "WorkerError", "measure"]
+
+
+_CPU_SECONDS = 300
+
+
+class Figures(msgspec.Struct, frozen=True, kw_only=True):
+    """What a program costs in one mode.
+
+    ``per_step`` is (total at 2N - total at N) / N, ``once`` is what remains: total at N - per_step * N. A program
+    that fails has neither, and says why in ``failure``. ``host_seconds`` is wall time, good for ratios only.
+    """
+
+    steps: int
+    per_step: dict[str, float] = {}
+    once: dict[str, float] = {}
+    fallback_ops: tuple[str, ...] = ()
+    graph_breaks: tuple[str, ...] = ()
+    """Why dynamo broke the graph, in the longer run."""
+    failure: Failure | None = None
+    output: str = ""
+    lines: tuple[LineCounts, ...] = ()
+    """Of the longer run, where they were asked for."""
+
+
+def measure(
+    worker: Worker,
+    text: str,
+    mode: Mode = Mode.LAZY,
+    steps: int = 6,
+    seconds: float = 60.0,
+    *,
+    record: bool = False,
+    network: bool = False,
+    preload: tuple[str, ...] = (),
+) -> Figures:
+    """Run ``text`` at ``steps`` and at twice as many.
+
+    ``record`` asks for the lines of the longer run; ``preload`` names modules that the worker imports before, once for
+    all programs that want them.
+    """
+    # Who gives a run more time expects a device that compiles slowly: it works meanwhile.
+    cpu_seconds = max(_CPU_SECONDS, int(4 * seconds))
+    asked = Request(
+        text=text,
+        steps=steps,
+        mode=mode,
+        seconds=seconds,
+        cpu_seconds=cpu_seconds,
+        network=network,
+        preload=preload,
+    )
+    short = worker.run(asked)
+    if short.failure:
+        return Figures(steps=steps, failure=short.failure, output=short.output)
+    long = worker.run(msgspec.structs.replace(asked, steps=2 * steps, record=record))
+    if long.failure:
+        return Figures(steps=steps, failure=long.failure, output=long.output)
+    growth = {name: (long.totals[name] - total) / steps for name, total in short.totals.items()}
+    return Figures(
+        steps=steps,
+        per_step=growth,
+        once={name: total - growth[name] * steps for name, total in short.totals.items()},
+        fallback_ops=long.fallback_ops,
+        graph_breaks=long.graph_breaks,
+        output=long.output,
+        lines=long.lines,
+    )
