@@ -10,8 +10,8 @@ import msgspec
 
 from xlalint.facts.driver.workspace import Around, Surroundings
 from xlalint.findings.configuration import Configurations
+from xlalint.findings.errors import ConfigurationError
 from xlalint.findings.model import Skipped
-from xlalint.findings.settings import ConfigurationError
 from xlalint.program.import_graph import ImportGraph
 from xlalint.program.link import INSTALLED
 from xlalint.program.syntax import Unparsable, parse

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from xlalint.findings.configuration import Configurations, load
-from xlalint.findings.settings import CommandLine, ConfigurationError, settings_from
+from xlalint.findings.errors import ConfigurationError
+from xlalint.findings.settings import CommandLine, settings_from
 
 
 @pytest.fixture(autouse=True)

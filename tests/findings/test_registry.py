@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from xlalint.findings import registry
+from xlalint.findings.errors import ConfigurationError
 from xlalint.findings.registry import RegistryError, find, listed, load, page_of
-from xlalint.findings.settings import ConfigurationError
 
 RULES = Path(importlib.import_module("xlalint.rules").__file__ or "").parent
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from making import configuration, rule
 
+from xlalint.findings.errors import ConfigurationError
 from xlalint.findings.model import Mode
 from xlalint.findings.selection import FileIgnores, counts_in, covers, is_selected, refuse_unknown_in, severity_of
-from xlalint.findings.settings import CommandLine, ConfigurationError
+from xlalint.findings.settings import CommandLine
 
 READ = rule()
 COPY = rule("XLA103", "copy-to-host")

@@ -89,7 +89,7 @@ def _ops(ops: tuple[str, ...] | None, rules: tuple[str, ...] | None) -> tuple[st
 
 
 def _ops_of(word: str) -> list[str]:
-    from xlalint.findings.settings import nearest
+    from xlalint.findings.errors import nearest
     from xlalint.knowledge.ops import load_ops
 
     table = load_ops()

@@ -145,7 +145,7 @@ def _refused(error: OSError) -> str:
 
 def _is_expected(error: Exception) -> bool:
     """Whether the message is meant for the user as it is."""
+    from xlalint.findings.errors import ConfigurationError
     from xlalint.findings.registry import RegistryError
-    from xlalint.findings.settings import ConfigurationError
 
     return isinstance(error, (ConfigurationError, RegistryError))

@@ -23,8 +23,8 @@ def command(rule: str | None, **chosen: Any) -> int:
 
 
 def _page(name: str, plugins: tuple[str, ...]) -> str:
+    from xlalint.findings.errors import nearest
     from xlalint.findings.registry import find, listed, page_of
-    from xlalint.findings.settings import nearest
     from xlalint.findings.suppression import UNUSED, UNUSED_PAGE
 
     if name.upper() == UNUSED.code or name.lower() == UNUSED.name:

@@ -46,8 +46,9 @@ def chosen_rules(names: tuple[str, ...]) -> Iterator[Listed]:
     A profile plays no part: it is what comes of running them.
     """
     from xlalint.findings.configuration import Configurations
+    from xlalint.findings.errors import nearest
     from xlalint.findings.registry import find
-    from xlalint.findings.settings import Configuration, nearest
+    from xlalint.findings.settings import Configuration
     from xlalint.linting import listed_rules
 
     def without_profile(found: Configuration) -> Configuration:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from xlalint.findings.settings import COMMAND_LINE, Configuration, ConfigurationError, defaults, settings_from
+from xlalint.findings.errors import ConfigurationError
+from xlalint.findings.settings import COMMAND_LINE, Configuration, defaults, settings_from
 from xlalint.installed.environment import named, packages_in
 from xlalint.sources.discover import shown
 from xlalint.sources.read import reason_of

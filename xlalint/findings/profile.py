@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
+from xlalint.findings.errors import ConfigurationError, nearest, validation_message
 from xlalint.findings.model import Device, Mode
 from xlalint.findings.registry import listed
-from xlalint.findings.settings import ConfigurationError, nearest, told
 from xlalint.knowledge.conditions import UNSETTLED, ConditionError, parse
 from xlalint.knowledge.ops import OpRow, OpTable, load_ops
 from xlalint.sources.discover import shown
@@ -127,7 +127,7 @@ def _document(found: Mapping[str, Any], origin: str) -> Document:
     try:
         return msgspec.convert(found, Document)
     except msgspec.ValidationError as error:
-        raise ConfigurationError(f"{origin}: {told(str(error))}") from error
+        raise ConfigurationError(f"{origin}: {validation_message(str(error))}") from error
 
 
 def _refuse_unknown(document: Document, plugins: Sequence[str], origin: str) -> None:

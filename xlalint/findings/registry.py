@@ -17,8 +17,8 @@ from typing import cast
 
 import msgspec
 
+from xlalint.findings.errors import ConfigurationError, nearest
 from xlalint.findings.model import Check, Rule
-from xlalint.findings.settings import ConfigurationError, nearest
 
 PACKAGE = "xlalint.rules"
 ENTRY_POINTS = "xlalint.rules"

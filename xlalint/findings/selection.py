@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 
+from xlalint.findings.errors import ConfigurationError, nearest
 from xlalint.findings.model import Mode, Rule
-from xlalint.findings.settings import Configuration, ConfigurationError, Selectors, nearest
+from xlalint.findings.settings import Configuration, Selectors
 from xlalint.sources.discover import shown
 from xlalint.sources.ignored import Pattern, globs_pattern
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
 
+from xlalint.findings.errors import ConfigurationError, nearest, validation_message
 from xlalint.sources.ignored import DEFAULT_EXCLUDES, Excludes, Globs, is_pattern
 from xlalint.sources.read import DEFAULT_LIMIT_MB
 
@@ -27,19 +27,6 @@ _CHOICES = {
     "severity": get_args(SeverityName),
     "assume-xla": ("auto", "true", "false"),
 }
-# The words of TOML for those of the validator.
-_TYPES = {
-    "`object`": "a table",
-    "`array`": "an array",
-    "`str`": "a string",
-    "`int`": "an integer",
-    "`float`": "a float",
-    "`bool | str`": 'a boolean or "auto"',
-    "`bool`": "a boolean",
-    "`str | null`": "a string",
-    "`null`": "nothing",
-}
-
 
 # As packages are versioned (PEP 440), those that are not released included: `2`, `2.9.1+cpu`, `2.9.0a0+git1a2b3c`.
 _VERSION = re.compile(
@@ -48,10 +35,6 @@ _VERSION = re.compile(
 )
 _MOST_JOBS = 1024
 COMMAND_LINE = "the command line"
-
-
-class ConfigurationError(Exception):
-    """A setting that can't be used. The message is one line and names the file and the key."""
 
 
 class Hints(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
@@ -166,7 +149,7 @@ def settings_from(table: Mapping[str, Any], origin: str) -> Settings:
     try:
         settings = msgspec.convert(table, Settings)
     except msgspec.ValidationError as error:
-        raise ConfigurationError(f"{origin}: {told(str(error))}") from error
+        raise ConfigurationError(f"{origin}: {validation_message(str(error), _CHOICES)}") from error
     _check_numbers(settings, origin)
     _check_names(settings, origin)
     for key, patterns in (
@@ -178,34 +161,11 @@ def settings_from(table: Mapping[str, Any], origin: str) -> Settings:
     return settings
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """``; did you mean `x`?``, or, where nothing is like it, ``; the nearest is `x```."""
-    names = list(known) if name else []
-    close = difflib.get_close_matches(name, names, 1, 0.6)
-    if close:
-        return f"; did you mean `{close[0]}`?"
-    far = difflib.get_close_matches(name, names, 1, 0.0)
-    return f"; the nearest is `{far[0]}`" if far else ""
-
-
 def _refuse_unknown(table: Mapping[str, Any], kind: type[msgspec.Struct], origin: str) -> None:
     known = kind.__struct_encode_fields__
     for key in table:
         if key not in known:
             raise ConfigurationError(f"{origin}: unknown key `{key}`{nearest(key.replace('_', '-'), known)}")
-
-
-def told(message: str) -> str:
-    """In our words: msgspec says "Expected `array`, got `int` - at `$.select`"."""
-    what, _, where = message.partition(" - at `$.")
-    key = where.rstrip("`")
-    choices = _CHOICES.get(key.removesuffix("[...]"))
-    if choices is not None and what.startswith("Invalid enum value"):
-        what = f"Expected one of {', '.join(choices)}, got {what.removeprefix('Invalid enum value ')}"
-    for word, replacement in _TYPES.items():
-        what = what.replace(word, replacement)
-    text = what[:1].lower() + what[1:]
-    return f"key `{key}`: {text}" if key else text
 
 
 def _check_numbers(settings: Settings, origin: str) -> None:
