@@ -45,7 +45,7 @@ def evidence_of(rows: list[Row]) -> dict[Row, tuple[int, str]]:
     """By row the way that shows it, and what is told. Each question has a child of its own: it takes from its parent
     what is the same for all, and forgets with its end what it made of the table."""
     importlib.import_module("xlalint.facts.driver.analysis")
-    registry.load()
+    registry.load_rules()
     load_ops(), tables.costly_calls(), tables.restrictions(), tables.guards()
     cases = {row: [Case(*row, way) for way in range(len(ways(row[0])))] for row in rows}
     found: dict[Row, tuple[int, str]] = {}

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from xlalint.findings.model import Mode, Rule
 from xlalint.findings.pages import parse_blocks, parse_page
-from xlalint.findings.registry import Loaded, load, page_of
+from xlalint.findings.registry import Loaded, load_rules, page_of
 from xlalint.knowledge.ops import OpRow, load_ops
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,7 +35,7 @@ class DocsError(Exception):
 
 def pages() -> dict[Path, str]:
     """Path → text of every generated page."""
-    rules = sorted(load(), key=lambda one: one.rule.code)
+    rules = sorted(load_rules(), key=lambda one: one.rule.code)
     found = {DOCS / "rules.md": index(rules), DOCS / "ops.md": ops_page(), DOCS / "coverage.md": coverage(rules)}
     for one in rules:
         found[DOCS / "rules" / f"{one.rule.code.lower()}.md"] = rule_page(one)

@@ -21,7 +21,7 @@ from xlalint.findings.check import Judge, Tools
 from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Diagnostic, Edit, Fix, Judged, Report, Rule, Skipped, UsedProfile
 from xlalint.findings.places import Anchors, Lines, PlainAnchors
-from xlalint.findings.registry import Listed, Loaded, listed, load
+from xlalint.findings.registry import Listed, Loaded, listed, load_rules
 from xlalint.findings.selection import refuse_unknown_in
 from xlalint.findings.settings import Configuration
 from xlalint.findings.suppression import UNUSED
@@ -122,7 +122,7 @@ def lint_one(source: Source, given: Input, *configurations: Configurations) -> l
 
 def rules_of(configuration: Configuration) -> tuple[Loaded, ...]:
     """All rules that the configuration can choose from, imported. Raises ``RegistryError``, ``ConfigurationError``."""
-    return load(configuration.settings.plugins)
+    return load_rules(configuration.settings.plugins)
 
 
 def listed_rules(configuration: Configuration) -> tuple[Listed, ...]:

@@ -32,7 +32,7 @@ def trace(command: Sequence[str], mode: Mode, configurations: Configurations, ou
     with tempfile.TemporaryDirectory(prefix="xlalint-trace-") as folder:
         status = launch(command, mode, Path(folder), roots, output)
         traced_run = trace_of_folder(Path(folder), mode, status, owner(roots))
-    return _judged(traced_run, configurations)
+    return _report_of(traced_run, configurations)
 
 
 def trace_of_log(path: Path, configurations: Configurations) -> TraceReport:
@@ -56,10 +56,10 @@ def trace_of_log(path: Path, configurations: Configurations) -> TraceReport:
         )
     else:
         process = traced(attribute(events(text.splitlines()), lambda name: not _NOT_OURS.search(name)))
-    return _judged(Trace(mode=None, status=0, processes=(process,)), configurations)
+    return _report_of(Trace(mode=None, status=0, processes=(process,)), configurations)
 
 
-def _judged(traced_run: Trace, configurations: Configurations) -> TraceReport:
+def _report_of(traced_run: Trace, configurations: Configurations) -> TraceReport:
     # A log from elsewhere names files that are not here; those keep their names.
     named = renamed(traced_run, lambda path: shown(path) if Path(path).exists() else path)
     files = {path for process in named.processes for path in process.ran}

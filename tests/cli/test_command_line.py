@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from commands import Xlalint
 
-from xlalint.findings.configuration import load
+from xlalint.findings.configuration import load_configuration
 
 
 def test_without_arguments_it_shows_help(xlalint: Xlalint) -> None:
@@ -109,7 +109,7 @@ def test_settings_are_shown_as_a_file_that_can_be_used(xlalint: Xlalint) -> None
     )
     assert shown.out.startswith(f"# {Path('xlalint.toml').absolute()}\n")
     Path("again.toml").write_text(shown.out)
-    settings = load("again.toml").settings
+    settings = load_configuration("again.toml").settings
     assert (settings.mode, settings.force_exclude, settings.min_certainty) == ("all", True, "possible")
     assert settings.select == ("XLA1", "XLA2")
     assert settings.ignore == ("XLA101", "XLA103")
@@ -140,7 +140,7 @@ def test_patterns_of_the_command_line_start_from_the_working_directory(
 
 
 def test_the_list_of_rules_and_a_page(xlalint: Xlalint) -> None:
-    from xlalint.findings.registry import load as load_rules
+    from xlalint.findings.registry import load_rules
 
     rows = xlalint("rule").out.splitlines()
     assert [row.split()[0] for row in rows] == sorted(["XLA001", *(one.rule.code for one in load_rules())])

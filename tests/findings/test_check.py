@@ -182,9 +182,9 @@ def test_a_rule_that_raises_is_told_in_one_line_and_the_others_go_on() -> None:
 
 
 def test_a_judge_can_be_sent_to_another_process() -> None:
-    from xlalint.findings.registry import load
+    from xlalint.findings.registry import load_rules
 
-    rules = load()
+    rules = load_rules()
     judge = Judge(configuration(per_file_ignores={"a": ["ALL"]}), rules)
     judge.check(source(), facts(THIRD))
     again = pickle.loads(pickle.dumps(judge))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from xlalint.findings.configuration import Configurations, load
+from xlalint.findings.configuration import Configurations, load_configuration
 from xlalint.findings.errors import ConfigurationError
 from xlalint.findings.settings import CommandLine, settings_from
 
@@ -87,7 +87,7 @@ boundaries = ["flush"]
 host-functions = ["report"]
 """,
     )
-    settings = load(str(path)).settings
+    settings = load_configuration(str(path)).settings
     assert settings.per_file_ignores == {"tests/*": ("ALL",)}
     assert (settings.assume_xla, settings.torch_xla_version, settings.jobs) == (True, "2.9", 3)
     assert settings.hints.step_functions == ("one_step",)
@@ -139,10 +139,10 @@ def test_a_configuration_that_is_no_file_or_no_text() -> None:
     Path("xlalint.toml").mkdir()
     assert selected("x.py") == ("ALL",)
     with pytest.raises(ConfigurationError, match="no such configuration file"):
-        load("nope.toml")
+        load_configuration("nope.toml")
     Path("bytes.toml").write_bytes(b"select = ['\xff']")
     with pytest.raises(ConfigurationError, match="not valid UTF-8"):
-        load("bytes.toml")
+        load_configuration("bytes.toml")
 
 
 def test_a_byte_order_mark_and_crlf_are_read() -> None:
@@ -151,10 +151,10 @@ def test_a_byte_order_mark_and_crlf_are_read() -> None:
 
 
 def test_config_takes_a_pyproject_or_a_file_of_any_name() -> None:
-    assert load(str(write("a/pyproject.toml", '[tool.xlalint]\nmode = "all"\n'))).settings.mode == "all"
-    assert load(str(write("a/pyproject.toml", "[project]\n"))).settings.mode == "lazy"
-    assert load(str(write("a/ours.toml", 'mode = "all"\n'))).settings.mode == "all"
-    assert load(str(write("a/both.toml", '[tool.xlalint]\nmode = "all"\n'))).settings.mode == "all"
+    assert load_configuration(str(write("a/pyproject.toml", '[tool.xlalint]\nmode = "all"\n'))).settings.mode == "all"
+    assert load_configuration(str(write("a/pyproject.toml", "[project]\n"))).settings.mode == "lazy"
+    assert load_configuration(str(write("a/ours.toml", 'mode = "all"\n'))).settings.mode == "all"
+    assert load_configuration(str(write("a/both.toml", '[tool.xlalint]\nmode = "all"\n'))).settings.mode == "all"
 
 
 def test_defaults_pass_their_own_check() -> None:
@@ -175,6 +175,6 @@ def test_the_page_names_every_key_and_no_other() -> None:
 
 def test_the_example_of_the_page_is_right() -> None:
     example = PAGE.read_text().partition("```toml\n")[2].partition("```")[0]
-    configuration = load(str(write("pyproject.toml", example)))
+    configuration = load_configuration(str(write("pyproject.toml", example)))
     assert configuration.settings.ignore == ("XLA314",)
     assert configuration.settings.hints.loaders == ("data.Batches",)

@@ -11,7 +11,7 @@ import pytest
 
 from xlalint.findings import registry
 from xlalint.findings.errors import ConfigurationError
-from xlalint.findings.registry import RegistryError, find, listed, load, page_of
+from xlalint.findings.registry import RegistryError, find, listed, load_rules, page_of
 
 RULES = Path(importlib.import_module("xlalint.rules").__file__ or "").parent
 
@@ -47,7 +47,7 @@ def add(package: Path, module: str, text: str) -> None:
 def test_each_file_in_the_folder_is_a_rule_and_loads() -> None:
     modules = sorted(path.stem for path in RULES.glob("xla*.py"))
     assert [one.module.rpartition(".")[2] for one in listed()] == modules
-    for one in load():
+    for one in load_rules():
         assert one.rule.code.lower() == one.origin.module.rpartition(".")[2].partition("_")[0]
         assert f"({one.rule.code})" in page_of(one.origin)
 
@@ -73,7 +73,7 @@ def test_a_plugin_is_loaded_only_when_it_is_named(plugin: Path) -> None:
     (plugin / "ours100_slow_thing.md").write_text("# `slow-thing` (OURS100)\n")
     assert "OURS100" not in {one.code for one in listed()}
     assert "ours_rules" not in sys.modules
-    (found,) = [one for one in load(("ours",)) if one.rule.code == "OURS100"]
+    (found,) = [one for one in load_rules(("ours",)) if one.rule.code == "OURS100"]
     assert page_of(found.origin).startswith("# `slow-thing`")
 
 
@@ -95,7 +95,7 @@ def test_a_plugin_that_is_not_installed_is_told(plugin: Path) -> None:
 def test_a_wrong_module_is_refused_in_one_line(plugin: Path, module: str, text: str, told: str) -> None:
     add(plugin, module, text)
     with pytest.raises(RegistryError, match=told) as caught:
-        load(("ours",))
+        load_rules(("ours",))
     assert "\n" not in str(caught.value)
 
 

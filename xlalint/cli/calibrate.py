@@ -55,9 +55,9 @@ def command(
     plan = Plan(ops=_ops(ops, rules), pages=tuple(_pages(ops, rules)), seconds=timeout)
     started = time.monotonic()
     found = _calibrated(plan, quiet)
-    _write(found, output)
+    _write_profile(found, output)
     if not quiet:
-        say("".join(f"{line}\n" for line in _told(found, time.monotonic() - started, output)))
+        say("".join(f"{line}\n" for line in _summary_lines(found, time.monotonic() - started, output)))
     return 0
 
 
@@ -120,7 +120,7 @@ def _refuse_unwritable(output: str) -> None:
         raise click.ClickException(f"{output}: can't be written")
 
 
-def _write(found: Calibration, output: str) -> None:
+def _write_profile(found: Calibration, output: str) -> None:
     """All of it or nothing: what stood there before stays until the new one is whole."""
     from xlalint.findings.profile import encoded
 
@@ -134,7 +134,7 @@ def _write(found: Calibration, output: str) -> None:
         raise click.ClickException(f"{output}: {error.strerror or error}") from error
 
 
-def _told(found: Calibration, seconds: float, output: str) -> Iterator[str]:
+def _summary_lines(found: Calibration, seconds: float, output: str) -> Iterator[str]:
     from xlalint.device.calibration.op_profile import differences
     from xlalint.reports.summary import plural
 

@@ -119,11 +119,11 @@ def _failed(error: Exception) -> int:
         import traceback
 
         traceback.print_exc()
-    complain("error", _told(error))
+    complain("error", _error_message(error))
     return FAILED
 
 
-def _told(error: Exception) -> str:
+def _error_message(error: Exception) -> str:
     if isinstance(error, OSError):
         return _refused(error)
     if isinstance(error, MemoryError):

@@ -122,7 +122,7 @@ def settings_options(command: Command) -> Command:
 
 def configurations(chosen: dict[str, Any]) -> Configurations:
     """Where settings are looked up, with the command line over them. Raises ``ConfigurationError``."""
-    from xlalint.findings.configuration import Configurations, load, refuse_without_packages
+    from xlalint.findings.configuration import Configurations, load_configuration, refuse_without_packages
     from xlalint.findings.settings import COMMAND_LINE, CommandLine, Configuration, defaults
 
     config, isolated = chosen.pop("config"), chosen.pop("isolated")
@@ -140,5 +140,5 @@ def configurations(chosen: dict[str, Any]) -> Configurations:
         return configuration.with_command_line(given, line)
 
     if config is not None:
-        return Configurations(adjusted, fixed=load(os.path.abspath(config)))
+        return Configurations(adjusted, fixed=load_configuration(os.path.abspath(config)))
     return Configurations(adjusted, fixed=defaults() if isolated else None)

@@ -38,10 +38,10 @@ def _page(name: str, plugins: tuple[str, ...]) -> str:
 
 
 def _table(plugins: tuple[str, ...]) -> str:
-    from xlalint.findings.registry import load
+    from xlalint.findings.registry import load_rules
     from xlalint.findings.suppression import UNUSED
 
-    rules = sorted((UNUSED, *(loaded.rule for loaded in load(plugins))), key=lambda rule: rule.code)
+    rules = sorted((UNUSED, *(loaded.rule for loaded in load_rules(plugins))), key=lambda rule: rule.code)
     name_width = max(len(rule.name) for rule in rules)
     family_width = max(len(rule.family) for rule in rules)
     rows = []

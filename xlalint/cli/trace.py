@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MODES = ("lazy", "dynamo", "eager")
 
 
-def _modes(_: click.Context, __: click.Parameter, value: str) -> tuple[str, ...]:
+def _chosen_modes(_: click.Context, __: click.Parameter, value: str) -> tuple[str, ...]:
     """``lazy,eager``, or ``all``."""
     named = _MODES if value == "all" else tuple(dict.fromkeys(value.split(",")))
     for mode in named:
@@ -33,7 +33,7 @@ def _modes(_: click.Context, __: click.Parameter, value: str) -> tuple[str, ...]
 @click.command("trace", short_help="Run a program and say what each line costs on the device.")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="[-- PROGRAM...]")
 @click.option(
-    "--mode", "modes", default="lazy", callback=_modes, help="Modes to run it in, a run each. [default: lazy]"
+    "--mode", "modes", default="lazy", callback=_chosen_modes, help="Modes to run it in, a run each. [default: lazy]"
 )
 @click.option("--from-log", type=GivenPath(exists=True, dir_okay=False), help="Read a debug log or metrics report.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form.")

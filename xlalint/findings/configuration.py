@@ -118,21 +118,21 @@ def configuration_in(folder: str) -> Configuration | None:
     """The configuration that stands in ``folder``; a ``pyproject.toml`` without our table is none."""
     own = os.path.join(folder, OWN)
     if os.path.isfile(own):
-        return load(own)
+        return load_configuration(own)
     shared = os.path.join(folder, SHARED)
     if os.path.isfile(shared) and b"xlalint" in _bytes(shared):
-        table = _tool_table(_parsed(shared), shared)
+        table = _tool_table(_toml_document(shared), shared)
         if table is not None:
             return _configuration(table, shared)
     return None
 
 
-def load(path: str) -> Configuration:
+def load_configuration(path: str) -> Configuration:
     """One file, ``pyproject.toml`` or of the form of ``xlalint.toml``. Raises ``ConfigurationError``."""
     if not os.path.isfile(path):
         reason = "is not a regular file" if os.path.exists(path) else "no such configuration file"
         raise ConfigurationError(f"{shown(path)}: {reason}")
-    document = _parsed(path)
+    document = _toml_document(path)
     if os.path.basename(path) == SHARED:
         return _configuration(_tool_table(document, path) or {}, path)
     table = _tool_table(document, path)
@@ -164,7 +164,7 @@ def _bytes(path: str) -> bytes:
         raise ConfigurationError(f"{shown(path)}: {reason_of(error)}") from error
 
 
-def _parsed(path: str) -> dict[str, Any]:
+def _toml_document(path: str) -> dict[str, Any]:
     data = _bytes(path)
     toml = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:

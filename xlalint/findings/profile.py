@@ -85,8 +85,8 @@ class Profile(msgspec.Struct, frozen=True):
 def load_profile(path: str, plugins: Sequence[str] = ()) -> Profile:
     """Read a profile; ``plugins`` have rules that it may name. Raises ``ConfigurationError``, one line."""
     origin = f"profile {shown(path)}"
-    document = _document(_parsed(path, origin), origin)
-    _refuse_unknown(document, plugins, origin)
+    document = _document(_json_document(path, origin), origin)
+    _refuse_unknown_rows(document, plugins, origin)
     for row in (*document.ops, *document.new_ops):
         _check(row, origin)
     return Profile(
@@ -102,7 +102,7 @@ def encoded(document: Document) -> str:
     return json.dumps(msgspec.to_builtins(document), indent=2, ensure_ascii=False) + "\n"
 
 
-def _parsed(path: str, origin: str) -> Mapping[str, Any]:
+def _json_document(path: str, origin: str) -> Mapping[str, Any]:
     try:
         data = read_bytes(Path(path), _LIMIT_MB)
     except Unreadable as error:
@@ -130,7 +130,7 @@ def _document(found: Mapping[str, Any], origin: str) -> Document:
         raise ConfigurationError(f"{origin}: {validation_message(str(error))}") from error
 
 
-def _refuse_unknown(document: Document, plugins: Sequence[str], origin: str) -> None:
+def _refuse_unknown_rows(document: Document, plugins: Sequence[str], origin: str) -> None:
     """A profile that is used in part only would promise more than it holds."""
     own = version("xlalint")
     by = f" (written by xlalint {document.xlalint}, this is {own}: calibrate again)" if document.xlalint != own else ""

@@ -54,7 +54,7 @@ def listed(plugins: Sequence[str] = ()) -> tuple[Listed, ...]:
     return tuple(found)
 
 
-def load(plugins: Sequence[str] = ()) -> tuple[Loaded, ...]:
+def load_rules(plugins: Sequence[str] = ()) -> tuple[Loaded, ...]:
     """All rules by code, imported. Raises ``RegistryError`` and ``ConfigurationError`` (a plugin that isn't there)."""
     return tuple(load_one(one) for one in listed(plugins))
 

@@ -143,9 +143,9 @@ def defaults(root: str | None = None) -> Configuration:
 
 def settings_from(table: Mapping[str, Any], origin: str) -> Settings:
     """The settings of a configuration table. Raises ``ConfigurationError``; ``origin`` says whose table it is."""
-    _refuse_unknown(table, Settings, origin)
+    _refuse_unknown_keys(table, Settings, origin)
     if isinstance(table.get("hints"), Mapping):
-        _refuse_unknown(table["hints"], Hints, f"{origin}, [hints]")
+        _refuse_unknown_keys(table["hints"], Hints, f"{origin}, [hints]")
     try:
         settings = msgspec.convert(table, Settings)
     except msgspec.ValidationError as error:
@@ -161,7 +161,7 @@ def settings_from(table: Mapping[str, Any], origin: str) -> Settings:
     return settings
 
 
-def _refuse_unknown(table: Mapping[str, Any], kind: type[msgspec.Struct], origin: str) -> None:
+def _refuse_unknown_keys(table: Mapping[str, Any], kind: type[msgspec.Struct], origin: str) -> None:
     known = kind.__struct_encode_fields__
     for key in table:
         if key not in known:

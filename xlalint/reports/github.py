@@ -12,17 +12,15 @@ _COMMANDS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severi
 
 
 def render(report: Report, context: ReportContext) -> str:
-    told = [*map(_command, shown(report, context)), *map(_skipped, report.skipped)]
+    told = [*map(_command, shown(report, context)), *map(_skipped_command, report.skipped)]
     return "".join(f"{line}\n" for line in told)
 
 
-def _skipped(skipped: Skipped) -> str:
+def _skipped_command(skipped: Skipped) -> str:
     """What was not linted stands beside the findings, or nobody who reads a pull request would know."""
     line = f",line={skipped.line}" if skipped.line else ""
-    title = _property("xlalint (not linted)")
-    return (
-        f"::warning file={_property(skipped.path)}{line},title={title}::{_data(f'{skipped.place}: {skipped.reason}')}"
-    )
+    title, text = _property("xlalint (not linted)"), _escaped(f"{skipped.place}: {skipped.reason}")
+    return f"::warning file={_property(skipped.path)}{line},title={title}::{text}"
 
 
 def _command(diagnostic: Diagnostic) -> str:
@@ -41,12 +39,12 @@ def _command(diagnostic: Diagnostic) -> str:
         text += f"\n{evidence.headline(diagnostic.evidence)}"
     if diagnostic.help:
         text += f"\nhelp: {diagnostic.help}"
-    return f"::{_COMMANDS[diagnostic.severity]} {listed}::{_data(text)}"
+    return f"::{_COMMANDS[diagnostic.severity]} {listed}::{_escaped(text)}"
 
 
-def _data(text: str) -> str:
+def _escaped(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")

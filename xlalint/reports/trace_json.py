@@ -17,13 +17,13 @@ SCHEMA_VERSION: Final = 1
 
 def render(reports: Sequence[TraceReport]) -> str:
     """The first report; with more than one, all of them under ``modes``."""
-    document = {"schema_version": SCHEMA_VERSION, **_report(reports[0])}
+    document = {"schema_version": SCHEMA_VERSION, **_report_data(reports[0])}
     if len(reports) > 1:
-        document["modes"] = [_report(report) for report in reports]
+        document["modes"] = [_report_data(report) for report in reports]
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def _report(report: TraceReport) -> dict[str, Any]:
+def _report_data(report: TraceReport) -> dict[str, Any]:
     trace = report.trace
     processes = trace.processes
     return {
@@ -32,32 +32,32 @@ def _report(report: TraceReport) -> dict[str, Any]:
         "complete": all(process.complete for process in processes),
         "steps": max((process.steps for process in processes), default=0),
         "warm_up": max((process.warm_up for process in processes), default=0),
-        "totals": _data(trace.totals),
-        "lines": [_line(line) for line in report.lines],
-        "unattributed": _data(sum((process.unattributed for process in processes), Counts())),
-        "findings": [_confirmation(one) for one in report.confirmations],
-        "unfound": [_line(line) for line in report.unfound],
-        "recompiles": [one for process in processes for one in _recompiles(process)],
-        "processes": [_process(process) for process in processes],
+        "totals": _count_data(trace.totals),
+        "lines": [_line_data(line) for line in report.lines],
+        "unattributed": _count_data(sum((process.unattributed for process in processes), Counts())),
+        "findings": [_confirmation_data(one) for one in report.confirmations],
+        "unfound": [_line_data(line) for line in report.unfound],
+        "recompiles": [one for process in processes for one in _recompile_data(process)],
+        "processes": [_process_data(process) for process in processes],
     }
 
 
-def _process(process: TracedProcess) -> dict[str, Any]:
+def _process_data(process: TracedProcess) -> dict[str, Any]:
     return {
         "rank": process.rank,
         "pid": process.pid,
         "complete": process.complete,
         "steps": process.steps,
         "warm_up": process.warm_up,
-        "totals": _data(process.totals),
-        "per_step": _data(process.per_step),
-        "each_step": [_data(counts) for counts in process.each_step],
-        "lines": [_line(line) for line in process.lines],
-        "unattributed": _data(process.unattributed),
+        "totals": _count_data(process.totals),
+        "per_step": _count_data(process.per_step),
+        "each_step": [_count_data(counts) for counts in process.each_step],
+        "lines": [_line_data(line) for line in process.lines],
+        "unattributed": _count_data(process.unattributed),
     }
 
 
-def _recompiles(process: TracedProcess) -> list[dict[str, Any]]:
+def _recompile_data(process: TracedProcess) -> list[dict[str, Any]]:
     return [
         {
             "rank": process.rank,
@@ -70,12 +70,12 @@ def _recompiles(process: TracedProcess) -> list[dict[str, Any]]:
     ]
 
 
-def _line(line: TracedLine) -> dict[str, Any]:
+def _line_data(line: TracedLine) -> dict[str, Any]:
     data: dict[str, Any] = msgspec.structs.asdict(line.total)
-    return {**data, "per_step": _data(line.per_step)}
+    return {**data, "per_step": _count_data(line.per_step)}
 
 
-def _confirmation(one: Confirmation) -> dict[str, Any]:
+def _confirmation_data(one: Confirmation) -> dict[str, Any]:
     return {
         "path": one.finding.path,
         "line": one.finding.at.line,
@@ -85,10 +85,10 @@ def _confirmation(one: Confirmation) -> dict[str, Any]:
         "fingerprint": one.finding.fingerprint,
         "verdict": one.verdict,
         "reason": one.reason or None,
-        "total": _data(one.total),
-        "per_step": _data(one.per_step),
+        "total": _count_data(one.total),
+        "per_step": _count_data(one.per_step),
     }
 
 
-def _data(counts: Counts | Rates | None) -> dict[str, Any] | None:
+def _count_data(counts: Counts | Rates | None) -> dict[str, Any] | None:
     return msgspec.structs.asdict(counts) if counts is not None else None

@@ -29,7 +29,7 @@ def _report(report: TraceReport) -> Iterator[str]:
         yield from _process(process, named=len(trace.processes) > 1)
     if report.lines:
         yield ""
-        yield from _table(report)
+        yield from _line_table(report)
     yield from _section("Compiled again after the warm-up", _recompiles(trace))
     yield from _section("Findings", (_confirmation(one) for one in report.confirmations))
     yield from _section("Costs that no rule found", (_unfound(line) for line in report.unfound))
@@ -63,10 +63,10 @@ def _process(process: TracedProcess, named: bool) -> Iterator[str]:
         yield f"  {name}{note}: {_words(counts)}"
         first = last + 1
     if process.per_step is not None:
-        yield _summary(process, process.per_step)
+        yield _steady_summary(process, process.per_step)
 
 
-def _summary(process: TracedProcess, rates: Rates) -> str:
+def _steady_summary(process: TracedProcess, rates: Rates) -> str:
     """What a steady step does, and what it would do without the lines that want values early."""
     early = [line for line in process.lines if line.early]
     told = f"A steady step runs {_amount(rates.executions, 'graph')}"
@@ -81,7 +81,7 @@ def _summary(process: TracedProcess, rates: Rates) -> str:
     return f"{told}; without {word} {lines} it would run {_figure(rates.executions - process.early)}."
 
 
-def _table(report: TraceReport) -> Iterator[str]:
+def _line_table(report: TraceReport) -> Iterator[str]:
     head = ("line", "function", *_COUNTED)
     rows = [
         (f"{line.total.path}:{line.total.line}", line.total.function, *(_cell(line, name) for name in _COUNTED))

@@ -30,7 +30,7 @@ def origins_of_parts(blocks: Iterable[ast.stmt]) -> dict[str, str]:
     stored = Counter(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
     found: dict[str, str] = {}
     for node in nodes:
-        for target, value in _taken(node):
+        for target, value in _pairs_of_node(node):
             path = path_of(value)
             for name in ast.walk(target):
                 if path is not None and isinstance(name, ast.Name) and stored[name.id] == 1:
@@ -58,7 +58,7 @@ def _pairs(node: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
         yield target, node.value
 
 
-def _taken(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+def _pairs_of_node(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     if isinstance(node, ast.Assign):
         yield from _pairs(node)
     elif isinstance(node, (ast.For, ast.comprehension)):

@@ -11,7 +11,7 @@ import copy
 from dataclasses import dataclass
 
 from xlalint.slicing.dependence import GRADIENTS, NESTED, heads, reads, touches, writes
-from xlalint.slicing.instrumentation import STUBS, flag, is_flagged
+from xlalint.slicing.instrumentation import flag, is_flagged, stub_call
 from xlalint.slicing.syntax_tree import Loop, Scope, SyntaxTree
 
 STEPS = "stand_in_steps"
@@ -272,7 +272,7 @@ class _Emitter:
             self.assumed.append(f"`{_short(node.test)}` {'holds' if holds else 'does not hold'}")
             return self.block(node.body if holds else node.orelse)
         if isinstance(node, ast.For) and self._leads_to_loop(node):
-            once = _call("once", node.iter)
+            once = _stub_call_of_copies("once", node.iter)
             return [_like(ast.For(copy.deepcopy(node.target), once, self.block(node.body), []), node)]
         if isinstance(node, ast.Try):
             for block in (node.body, node.orelse, node.finalbody, *(each.body for each in node.handlers)):
@@ -298,15 +298,15 @@ class _Emitter:
         """As many turns of the loop as are asked for; a test that would end it earlier is asked and not obeyed."""
         count = ast.Name(STEPS, ast.Load())
         if isinstance(loop, ast.For):
-            turns = _call("steps", loop.iter, count)
+            turns = _stub_call_of_copies("steps", loop.iter, count)
             target: ast.expr = copy.deepcopy(loop.target)
             body: list[ast.stmt] = []
         else:
-            turns = _call("steps", ast.Call(ast.Name("range", ast.Load()), [count], []), count)
+            turns = _stub_call_of_copies("steps", ast.Call(ast.Name("range", ast.Load()), [count], []), count)
             target = ast.Name("_", ast.Store())
             # Only where the test itself is flagged: else it is no part of what is measured.
             asked = any(is_flagged(node) for node in ast.walk(loop.test))
-            body = [_like(ast.Expr(_call("truth", loop.test)), loop)] if asked else []
+            body = [_like(ast.Expr(_stub_call_of_copies("truth", loop.test)), loop)] if asked else []
             self.assumed.append(f"the loop goes on, whatever `{_short(loop.test)}` says")
         if not self.boundary:
             turns.keywords.append(ast.keyword("boundary", ast.Constant(False)))
@@ -372,9 +372,8 @@ def _is_context_of_torch(node: ast.stmt) -> bool:
     return isinstance(node, (ast.With, ast.AsyncWith)) and all(_is_grad(item.context_expr) for item in node.items)
 
 
-def _call(name: str, *arguments: ast.expr) -> ast.Call:
-    function = ast.Attribute(ast.Name(STUBS, ast.Load()), name, ast.Load())
-    return ast.Call(function, [copy.deepcopy(each) for each in arguments], [])
+def _stub_call_of_copies(name: str, *arguments: ast.expr) -> ast.Call:
+    return stub_call(name, *(copy.deepcopy(each) for each in arguments))
 
 
 def _like(new: ast.stmt, old: ast.stmt) -> ast.stmt:

@@ -23,7 +23,7 @@ def construction(tree: SyntaxTree, scope: Scope, path: str) -> ast.Lambda | None
     made_in = next((each for each in methods if isinstance(each, ast.FunctionDef) and each.name == "__init__"), None)
     if made_in is None:
         return None
-    values = _assigned(made_in, path)
+    values = _values_of(made_in, path)
     if len(values) != 1 or not isinstance(values[0], ast.Call):
         return None
     body = _in_place(values[0], made_in)
@@ -34,7 +34,7 @@ def construction(tree: SyntaxTree, scope: Scope, path: str) -> ast.Lambda | None
     return ast.Lambda(signature, body)
 
 
-def _assigned(function: ast.FunctionDef, path: str) -> list[ast.expr]:
+def _values_of(function: ast.FunctionDef, path: str) -> list[ast.expr]:
     return [
         node.value
         for node in ast.walk(function)
@@ -49,7 +49,7 @@ def _in_place(value: ast.expr, function: ast.FunctionDef) -> ast.expr:
         known = {
             name: found[0]
             for name in names
-            if len(found := _assigned(function, name)) == 1 and name not in ast.unparse(found[0])
+            if len(found := _values_of(function, name)) == 1 and name not in ast.unparse(found[0])
         }
         if not known:
             break

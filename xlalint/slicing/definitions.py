@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from threading import Lock
 
-from xlalint.slicing.instrumentation import STUBS
+from xlalint.slicing.instrumentation import stub_call
 from xlalint.slicing.syntax_tree import SyntaxTree
 
 _AVAILABLE = frozenset({"torch", "torch_xla", "numpy"})
@@ -131,7 +131,7 @@ class Taking:
             self._bound[name] = node
             asked = _ASKS_FOR_PACKAGE.fullmatch(name)
             if asked is not None:
-                self._imports.append(_assigned(name, _constant_function(asked[1] in _AVAILABLE), node))
+                self._imports.append(_assignment(name, _constant_function(asked[1] in _AVAILABLE), node))
             elif isinstance(node, (ast.Import, ast.ImportFrom)):
                 waiting += self._imported(names, node, name)
             else:
@@ -177,13 +177,13 @@ class Taking:
             origin, there = found
             self._origins.setdefault(names, {})[origin] = None
             if there != name:
-                self._taken.setdefault(names, []).append(_assigned(name, ast.Name(there, ast.Load()), node))
+                self._taken.setdefault(names, []).append(_assignment(name, ast.Name(there, ast.Load()), node))
             else:
                 del self._bound[name]
             return [(origin, there)]
         self._absent[name] = f"{'.' * getattr(node, 'level', 0)}{module}" or "its package"
-        made = ast.Call(ast.Attribute(ast.Name(STUBS, ast.Load()), "Absent", ast.Load()), [ast.Constant(name)], [])
-        self._imports.append(_assigned(name, made, node))
+        made = stub_call("Absent", ast.Constant(name))
+        self._imports.append(_assignment(name, made, node))
         return []
 
     def _has_room(self, origin: Names, there: str, name: str) -> bool:
@@ -197,7 +197,7 @@ def _constant_function(value: bool) -> ast.expr:
     return ast.parse(f"lambda *_, **__: {value}", mode="eval").body
 
 
-def _assigned(name: str, value: ast.expr, at: ast.stmt) -> ast.stmt:
+def _assignment(name: str, value: ast.expr, at: ast.stmt) -> ast.stmt:
     return ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], value), at)
 
 

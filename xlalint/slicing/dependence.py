@@ -63,15 +63,15 @@ def writes(statement: ast.stmt) -> set[str]:
         return {statement.name}
     elif isinstance(statement, (ast.Import, ast.ImportFrom)):
         return {(alias.asname or alias.name).partition(".")[0] for alias in statement.names}
-    found = {path for target in targets for path in _bound(target)}
+    found = {path for target in targets for path in _bound_paths(target)}
     found |= {node.target.id for head in heads(statement) for node in ast.walk(head) if isinstance(node, ast.NamedExpr)}
     return found | _changed(statement)
 
 
-def _bound(target: ast.AST) -> Iterator[str]:
+def _bound_paths(target: ast.AST) -> Iterator[str]:
     if isinstance(target, (ast.Tuple, ast.List)):
         for each in target.elts:
-            yield from _bound(each)
+            yield from _bound_paths(each)
     elif (path := path_of(target)) is not None:
         yield path
 

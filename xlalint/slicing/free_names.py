@@ -63,7 +63,7 @@ class _Reading:
                 for child in ast.iter_child_nodes(node):
                     self.parents[child] = node
         self.results = self._named_results()
-        bound = _bound(blocks) - set(parameters)
+        bound = _bound_names(blocks) - set(parameters)
         self.found: dict[str, Need] = {}
         for block in blocks:
             for node in ast.walk(block):
@@ -155,7 +155,7 @@ def _spelled(called: str) -> str:
     return called
 
 
-def _bound(blocks: list[ast.stmt]) -> set[str]:
+def _bound_names(blocks: list[ast.stmt]) -> set[str]:
     found: set[str] = set()
     for block in blocks:
         for node in ast.walk(block):

@@ -80,7 +80,7 @@ class _Instrument(ast.NodeTransformer):
         return bool(inside) and self.kind in (Neutral.FIRST_ONLY, Neutral.LEFT_OUT)
 
     def statement(self, node: ast.stmt) -> list[ast.stmt]:
-        counted = ast.copy_location(ast.Expr(_call("ran")), node)
+        counted = ast.copy_location(ast.Expr(stub_call("ran")), node)
         if self.kind in (None, Neutral.BOUNDARY, Neutral.NOTHING):
             if isinstance(node, (ast.For, ast.While)):
                 node.body.insert(0, counted)
@@ -104,17 +104,17 @@ class _Instrument(ast.NodeTransformer):
             return [node]
         if isinstance(node, (ast.Return, ast.FunctionDef, ast.ClassDef, ast.While)):
             raise Immovable("the flagged statement has no form without its cost")
-        return [ast.copy_location(ast.If(_call("first"), [node], []), node)]
+        return [ast.copy_location(ast.If(stub_call("first"), [node], []), node)]
 
     def expression(self, node: ast.expr) -> ast.expr:
         if self.kind in (None, Neutral.BOUNDARY, Neutral.NOTHING):
-            return ast.copy_location(_call("ran", _call(self.after, node) if self.after else node), node)
+            return ast.copy_location(stub_call("ran", stub_call(self.after, node) if self.after else node), node)
         if self.after:
-            return _call(self.after, _replayed(node))
+            return stub_call(self.after, _replayed(node))
         if self.kind is Neutral.ARGUMENT:
-            return _call("ran", _argument(node))
+            return stub_call("ran", _argument(node))
         if self.kind is Neutral.WITHOUT_GRAPH:
-            return _call("without_graph", node)
+            return stub_call("without_graph", node)
         if self.kind is Neutral.REPLAY_TRUTH:
             node = ast.Call(ast.Name("bool", ast.Load()), [node], [])
         return _replayed(node)
@@ -124,7 +124,7 @@ def _replayed(node: ast.expr) -> ast.expr:
     if any(isinstance(each, _UNMOVABLE) for each in ast.walk(node)):
         raise Immovable("the flagged expression binds a name or yields")
     nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
-    return _call("replay", ast.Lambda(nothing, node))
+    return stub_call("replay", ast.Lambda(nothing, node))
 
 
 def _argument(node: ast.expr) -> ast.expr:
@@ -138,9 +138,9 @@ def _loaded_ahead(loop: ast.stmt, counted: ast.stmt) -> ast.stmt:
         raise Immovable("what is flagged is no loop over batches")
     if isinstance(loop.iter, ast.Call) and _is_stub(loop.iter.func, "steps"):
         # The steps are counted where they run, and not by the thread that loads.
-        loop.iter.args[0] = _call("loaded_ahead", loop.iter.args[0])
+        loop.iter.args[0] = stub_call("loaded_ahead", loop.iter.args[0])
     else:
-        loop.iter = _call("loaded_ahead", loop.iter)
+        loop.iter = stub_call("loaded_ahead", loop.iter)
     loop.body.insert(0, counted)
     return loop
 
@@ -149,5 +149,6 @@ def _is_stub(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == name and ast.unparse(node.value) == STUBS
 
 
-def _call(name: str, *arguments: ast.expr) -> ast.Call:
+def stub_call(name: str, *arguments: ast.expr) -> ast.Call:
+    """A call of what stands in for the program's missing parts."""
     return ast.Call(ast.Attribute(ast.Name(STUBS, ast.Load()), name, ast.Load()), list(arguments), [])

@@ -25,7 +25,7 @@ def structures(blocks: list[ast.stmt], spread: Mapping[str, tuple[str, ...]]) ->
         elif isinstance(node, ast.Assign) and isinstance(node.value, (ast.Name, ast.Attribute)):
             _put(ast.unparse(node.value), node.targets[0], found)
         elif isinstance(node, ast.Assign):
-            _taken(node, found)
+            _unpacked_call(node, found)
     for node in nodes:
         if (
             isinstance(node, ast.Subscript)
@@ -61,7 +61,7 @@ def _source(iterated: ast.expr, target: ast.expr) -> tuple[str | None, ast.expr]
     return None, target
 
 
-def _taken(node: ast.Assign, found: dict[str, tuple[str, ...]]) -> None:
+def _unpacked_call(node: ast.Assign, found: dict[str, tuple[str, ...]]) -> None:
     """``x, y = next(it)`` and ``x, y = zip(*rows)``."""
     call = node.value
     if isinstance(call, ast.Call) and call.args:

@@ -25,19 +25,19 @@ def condition(observations: Sequence[Observation], defaults: Mapping[str, object
     only repeat the sample. ``dimensions`` is the number that an output size speaks of.
     """
     atoms = list(dict.fromkeys(_atoms(observations, dimensions)))
-    singles = [atom for atom in atoms if _parts(atom, observations, defaults)]
+    singles = [atom for atom in atoms if _separates(atom, observations, defaults)]
     if singles:
         return singles[0]
     useful = atoms[:80]
     for joiner in (";", "&"):
         for left, right in itertools.combinations(useful, 2):
             text = f"{left}{joiner}{right}"
-            if _parts(text, observations, defaults):
+            if _separates(text, observations, defaults):
                 return text
     return UNSETTLED
 
 
-def _parts(text: str, observations: Sequence[Observation], defaults: Mapping[str, object]) -> bool:
+def _separates(text: str, observations: Sequence[Observation], defaults: Mapping[str, object]) -> bool:
     parsed = parse(text)
     return all(decide(parsed, arguments, defaults) is cost for arguments, cost in observations)
 
@@ -68,8 +68,8 @@ def _of_dtype(name: str, observations: Sequence[Observation]) -> Iterator[str]:
 
 def _of_value(name: str, observations: Sequence[Observation]) -> Iterator[str]:
     """Sets of words; numbers only as a bound or as one value, lest the samples be learned by heart."""
-    costly = {_word(arguments[name].value) for arguments, cost in observations if cost and name in arguments}
-    free = {_word(arguments[name].value) for arguments, cost in observations if not cost and name in arguments}
+    costly = {_literal(arguments[name].value) for arguments, cost in observations if cost and name in arguments}
+    free = {_literal(arguments[name].value) for arguments, cost in observations if not cost and name in arguments}
     costly.discard("")
     free.discard("")
     for operator, values in (("=", costly - free), ("!=", free - costly)):
@@ -80,7 +80,7 @@ def _of_value(name: str, observations: Sequence[Observation]) -> Iterator[str]:
     yield from (f"value:{name}{bound}" for bound in ("<0", ">1"))
 
 
-def _word(value: object) -> str:
+def _literal(value: object) -> str:
     """The value as a condition spells it, or nothing."""
     value = uniform(value)
     if isinstance(value, float) and value.is_integer():

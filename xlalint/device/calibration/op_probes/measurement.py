@@ -18,8 +18,8 @@ FEW, MANY = 12, 48
 
 def lazily(subject: Subject) -> dict[str, Any]:
     """Forward and backward in lazy mode, data-dependent shapes and kinds of results."""
-    most, cases, used = _phase(subject, False)
-    _, with_grad, more = _phase(subject, True) if subject.differentiable else (0, [], [])
+    most, cases, used = _phase_cases(subject, False)
+    _, with_grad, more = _phase_cases(subject, True) if subject.differentiable else (0, [], [])
     return {"most": most, "forward": cases, "grad": with_grad, "parameters": _longest(used + more), **on_cpu(subject)}
 
 
@@ -38,7 +38,7 @@ def one_case(subject: Subject, grad: bool, place: int) -> dict[str, Any]:
     return _measured(place, subject.cases(FEW, grad)[0][place], grad) or {}
 
 
-def _phase(subject: Subject, grad: bool) -> tuple[int, list[dict[str, Any]], list[Signature]]:
+def _phase_cases(subject: Subject, grad: bool) -> tuple[int, list[dict[str, Any]], list[Signature]]:
     """All cases measured with or without gradients; more of them where the first ones disagree."""
     most = FEW
     cases, used = subject.cases(most, grad)

@@ -95,11 +95,11 @@ def _samples(op: Any, dtype: torch.dtype, grad: bool = False) -> list[Any]:
     random.seed(0)
     grad = grad and (dtype.is_floating_point or dtype.is_complex)
     samples = list(itertools.islice(op.sample_inputs("cpu", dtype, requires_grad=grad), WHOLE))
-    full = [one for one in samples if all(leaf.numel() for leaf in tree_leaves(_parts(one)) if torch.is_tensor(leaf))]
+    full = [one for one in samples if all(leaf.numel() for leaf in tree_leaves(_inputs(one)) if torch.is_tensor(leaf))]
     return full or samples
 
 
-def _parts(sample: Any) -> tuple[Any, Any, Any]:
+def _inputs(sample: Any) -> tuple[Any, Any, Any]:
     return sample.input, sample.args, dict(sample.kwargs)
 
 
@@ -141,7 +141,7 @@ def _place_sample(
         placed.append(copy)
         return copy
 
-    first, args, kwargs = tree_map(move, _parts(sample))
+    first, args, kwargs = tree_map(move, _inputs(sample))
     if isinstance(kwargs.get("device"), str):
         kwargs["device"] = device
     return functools.partial(call, first, *args, **kwargs), placed

@@ -51,8 +51,8 @@ def _row(
         return []
     defaults = _defaults(parameters)
     dimensions = int(name[-2]) if name[-2:] in ("1d", "2d", "3d") else 2
-    reads, when, fallback = _phase(forward, defaults, dimensions)
-    backward_reads, backward_when, backward_fallback = _phase(backward, defaults, dimensions)
+    reads, when, fallback = _phase_cells(forward, defaults, dimensions)
+    backward_reads, backward_when, backward_fallback = _phase_cells(backward, defaults, dimensions)
     if not when and not backward_when:
         aliases = [*aliases, *_namesakes(name, {*taken, *aliases})]
     cells = {
@@ -94,7 +94,7 @@ def _looks(cases: Iterable[Record], grad: bool) -> list[Look]:
     ]
 
 
-def _phase(looks: Sequence[Look], defaults: Mapping[str, object], dimensions: int) -> tuple[str, str, str]:
+def _phase_cells(looks: Sequence[Look], defaults: Mapping[str, object], dimensions: int) -> tuple[str, str, str]:
     """(reads, condition, fallbacks) of one phase."""
     reading = {bool(reads) for _, reads, _ in looks}
     reads = "sometimes" if len(reading) > 1 else "always" if True in reading else "never"
@@ -145,7 +145,7 @@ def _openxla(records: Sequence[Record]) -> str:
     told: dict[str, list[str]] = {}
     for record in records:
         for which, case in record.get("cases", {}).items():
-            told.setdefault(which, []).append(_word(case))
+            told.setdefault(which, []).append(_outcome_word(case))
         if "died" in record:
             told.setdefault("free", []).append("raises")
     worst = [next(word for word in WORST if word in told[which]) for which in ("free", "costly") if which in told]
@@ -155,7 +155,7 @@ def _openxla(records: Sequence[Record]) -> str:
 WORST = ("raises", "fallback", "reads", "break", "ok")
 
 
-def _word(case: Record) -> str:
+def _outcome_word(case: Record) -> str:
     if "error" in case:
         return "raises"
     if case["fallback"]:
