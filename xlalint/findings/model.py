@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from enum import Enum, IntEnum
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -170,6 +171,10 @@ class LineCost(msgspec.Struct, frozen=True):
     uploads: int = 0
 
 
+Growth: TypeAlias = Literal["none", "once", "bounded", "per-step"]
+"""How a cost grows with the steps."""
+
+
 class ModeEvidence(msgspec.Struct, frozen=True, kw_only=True):
     """What one mode said. ``before`` and ``after`` are totals of the longer run, as it is and without the flagged
     cost; ``per_step`` is the difference that each further step makes."""
@@ -179,8 +184,7 @@ class ModeEvidence(msgspec.Struct, frozen=True, kw_only=True):
     before: dict[str, float] = {}
     after: dict[str, float] = {}
     per_step: dict[str, float] = {}
-    growth: str = "none"
-    """``none``, ``once``, ``bounded`` or ``per-step``: how the claimed cost grows."""
+    growth: Growth = "none"
     lines: tuple[LineCost, ...] = ()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Final, Literal
 
 import msgspec
 
@@ -11,14 +12,15 @@ from xlalint.device.recording.counts import Counts
 from xlalint.device.trace.steady_state import Rates, Trace, TracedLine, TracedProcess
 from xlalint.findings.model import Diagnostic, Mode
 
-CONFIRMED, NOT_SEEN = "confirmed", "not seen"
+CONFIRMED: Final = "confirmed"
+NOT_SEEN: Final = "not seen"
 
 
 class Confirmation(msgspec.Struct, frozen=True):
     """What became of one finding."""
 
     finding: Diagnostic
-    verdict: str
+    verdict: Literal["confirmed", "not seen"]
     total: Counts
     """What its lines did in the whole run."""
     per_step: Rates | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from xlalint.device.worker.experiment import Figures
-from xlalint.findings.model import Mode, ModeEvidence, Verdict
+from xlalint.findings.model import Growth, Mode, ModeEvidence, Verdict
 
 SHOWN = ("compiles", "executions", "reads", "uploads", "fallbacks", "graph_breaks")
 SECONDS = "host_seconds"
@@ -55,7 +55,7 @@ def summed_up(modes: dict[Mode, ModeEvidence]) -> tuple[Verdict, str]:
     return Verdict.NOT_RUN, "no mode was asked for"
 
 
-def growth_of(before: Figures, after: Figures, metric: str) -> str:
+def growth_of(before: Figures, after: Figures, metric: str) -> Growth:
     """How the difference between two programs grows with the steps."""
     steps = before.steps
     if metric == SECONDS:
@@ -70,7 +70,7 @@ def growth_of(before: Figures, after: Figures, metric: str) -> str:
     return "once" if long <= 1 and long == short else "bounded"
 
 
-def _claimed(before: Figures, after: Figures, claims: Mapping[str, bool]) -> tuple[str, str, bool]:
+def _claimed(before: Figures, after: Figures, claims: Mapping[str, bool]) -> tuple[str, Growth, bool]:
     """The metric that shows the cost, its growth, and whether it grows as is claimed.
 
     How many compiles there are in the end depends on how many shapes or numbers the stand-ins go through.
@@ -98,7 +98,7 @@ def _rounded(value: float) -> float:
     return round(value, 2) + 0.0
 
 
-def _told(before: Figures, after: Figures, metric: str, growth: str) -> str:
+def _told(before: Figures, after: Figures, metric: str, growth: Growth) -> str:
     difference = _rounded(before.per_step[metric] - after.per_step[metric])
     noun = metric.replace("_", " ")
     noun = noun.removesuffix("s") if difference == 1 and growth == "per-step" else noun
