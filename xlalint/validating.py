@@ -10,10 +10,10 @@ from queue import SimpleQueue
 
 import msgspec
 
-from xlalint.facts.domain.values import Value
-from xlalint.facts.driver.partition import imported_source
 from xlalint.device.validation.trials import Case, Settings, no_evidence, validated
 from xlalint.device.worker.experiment import Worker
+from xlalint.facts.domain.values import Value
+from xlalint.facts.driver.partition import imported_source
 from xlalint.facts.events import Span
 from xlalint.facts.explain.value_recorder import ValueRecorder, recorded_values
 from xlalint.findings.configuration import Configurations

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from xlalint.device.stubs.sizes import SIZE
 from xlalint.facts.domain.values import (
     DATA,
     HOST,
@@ -23,7 +24,6 @@ from xlalint.facts.domain.values import (
     alternatives,
     tensor,
 )
-from xlalint.device.stubs.sizes import SIZE
 from xlalint.facts.events import Span
 from xlalint.knowledge.ops import load_ops
 from xlalint.slicing.free_names import Need
