@@ -9,14 +9,14 @@ RULE = Rule(code="XLA101", name="scalar-read-in-step", family="host-transfer", s
 
 def check(facts: Facts) -> Iterator[Finding]:
     for read in facts.hot(Effect.SCALAR_READ):
-        # After the boundary nothing is pending: XLA102 tells what that costs.
+        # After the boundary nothing is pending: XLA102 reports what remains.
         if read.place is Place.AFTER_BOUNDARY:
             continue
         yield Finding(
             rule=RULE,
             at=read,
             message=f"`{read.spelling}` makes the host wait for `{read.operand}` {how_often(read)}",
-            help="keep the value on the device, and read it every few steps, after the step boundary",
+            help="keep the value on the device with `detach()`; read it every few steps, after the step boundary",
             fix=stay_on_device(read),
         )
 
@@ -25,4 +25,4 @@ def stay_on_device(read: Event) -> Edit | None:
     # Only `total += loss.item()`: anywhere else a Python number is wanted, and a tensor would leak.
     if read.form != "accumulated" or read.subject != "item":
         return None
-    return Edit("replace-method", read.span, "add up on the device", Safety.UNSAFE, ("detach",))
+    return Edit("replace-method", read.span, "accumulate on the device", Safety.UNSAFE, ("detach",))

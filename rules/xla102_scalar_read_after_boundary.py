@@ -16,5 +16,5 @@ def check(facts: Facts) -> Iterator[Finding]:
             rule=RULE,
             at=read,
             message=f"`{read.spelling}` transfers `{read.operand}` to the host {how_often(read)}",
-            help="read it every few steps, or add up on the device and read once after the loop",
+            help="read it every few steps, or accumulate on the device and read once after the loop",
         )

@@ -13,5 +13,5 @@ def check(facts: Facts) -> Iterator[Finding]:
             rule=RULE,
             at=copy,
             message=f"`{copy.spelling}` copies `{copy.operand}` to the host {how_often(copy)}",
-            help="keep it on the device and copy once after the loop; `non_blocking=True` waits all the same",
+            help="keep it on the device and copy once after the loop; `non_blocking=True` blocks as well",
         )

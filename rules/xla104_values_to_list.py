@@ -12,6 +12,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=read,
-            message=f"`{read.spelling}` brings all values of `{read.operand}` to the host {how_often(read)}",
-            help="collect the tensors on the device, and convert them once after the loop",
+            message=f"`{read.spelling}` transfers all values of `{read.operand}` to the host {how_often(read)}",
+            help="collect the tensors on the device and convert them once, after the loop",
         )

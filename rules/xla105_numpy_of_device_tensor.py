@@ -1,4 +1,4 @@
-"""XLA105: numpy, or the statistics module, is given a device tensor and raises."""
+"""XLA105: numpy or the statistics module receives a device tensor and raises."""
 
 from collections.abc import Iterator
 
@@ -16,11 +16,11 @@ RULE = Rule(
 
 
 def check(facts: Facts) -> Iterator[Finding]:
-    # However seldom it runs, it raises.
+    # It raises at any heat.
     for call in facts.events(Effect.NUMPY_OF_DEVICE):
         yield Finding(
             rule=RULE,
             at=call,
             message=f"`{call.spelling}` raises TypeError: `{call.operand}` lives on an XLA device",
-            help="use the torch function, or copy with `.cpu()` first, outside the step",
+            help="use the torch function of the same name, or copy with `.cpu()` first, outside the step",
         )

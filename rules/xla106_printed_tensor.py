@@ -19,7 +19,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             rule=RULE,
             at=text,
             message=f"`{text.spelling}` reads the values of {what_is_shown(text)} {how_often(text)}",
-            help="print its shape, or print the values every few steps, after the step boundary",
+            help="print `.shape`, or print the values every few steps, after the step boundary",
             fix=print_shape(text),
         )
 

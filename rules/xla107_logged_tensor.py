@@ -18,8 +18,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=call,
-            message=f"`{call.spelling}` reads {what_is_read(call)} on the host {how_often(call)}",
-            help="log every few steps, after the step boundary; in debug calls pass the tensor as an argument of `%s`",
+            message=f"`{call.spelling}` reads {what_is_read(call)} on the host to log it {how_often(call)}",
+            help="log every few steps, after the step boundary; in `logger.debug` pass the tensor as a `%s` argument",
             fix=format_when_shown(call),
         )
 

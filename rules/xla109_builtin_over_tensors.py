@@ -1,4 +1,4 @@
-"""XLA109: a Python builtin that compares its arguments is given device tensors in every step."""
+"""XLA109: a Python builtin compares device tensors in every step."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=call,
-            message=f"`{call.spelling}` compares {what_is_compared(call)} and reads each answer on the host "
+            message=f"`{call.spelling}` compares {what_is_compared(call)} in Python, one host read per comparison, "
             f"{how_often(call)}",
             help="use `torch.maximum`, `torch.minimum`, or `torch.stack(…)` with `.max()`, `.sort()` or `.any()`",
             fix=of_two(call),

@@ -1,4 +1,4 @@
-"""XLA110: a device tensor stands where Python or torch wants a number, in every step."""
+"""XLA110: a device tensor is converted to a Python number implicitly in every step."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             rule=RULE,
             at=use,
             message=f"`{use.spelling}` reads {what_is_read(use)} as a Python number {how_often(use)}",
-            help="keep sizes and counts as Python numbers; join tensors with `torch.stack`, scale by `x * t`",
+            help="keep sizes and counts as Python numbers; join tensors with `torch.stack`, scale with `x * t`",
             fix=stack(use),
         )
 

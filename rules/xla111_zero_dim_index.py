@@ -1,4 +1,4 @@
-"""XLA111: a device tensor without dimensions is used as an index in every step."""
+"""XLA111: a 0-dim device tensor is used as an index in every step."""
 
 from collections.abc import Iterator
 
@@ -12,8 +12,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=subscript,
-            message=f"`{subscript.spelling}` reads the index `{subscript.operand}` on the host {how_often(subscript)}",
-            help="index by a vector of one element, `x[k.view(1)]`, or use `index_select`",
+            message=f"`{subscript.spelling}` reads the 0-dim index `{subscript.operand}` on the host "
+            f"{how_often(subscript)}",
+            help="index with a one-element vector, `x[k.view(1)]`, or use `index_select`",
             fix=keep_a_dimension(subscript),
         )
 

@@ -1,4 +1,4 @@
-"""XLA112: a learning-rate scheduler is given a device tensor to compare in every step."""
+"""XLA112: a learning-rate scheduler compares a device tensor on the host in every step."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             rule=RULE,
             at=call,
             message=f"`{call.spelling}` reads `{call.operand}`: the scheduler {call.detail} {how_often(call)}",
-            help="hand it a mean that is read once an epoch, or take a scheduler that counts steps",
+            help="pass a mean that is read once per epoch, or use a scheduler that counts steps, such as `StepLR`",
             # Nothing is pending after the boundary: no graph is cut, and what remains is a transfer.
             severity=Severity.NOTE if call.place is Place.AFTER_BOUNDARY else None,
         )

@@ -1,4 +1,4 @@
-"""XLA113: a metric reads the host when it is updated, or when its value is asked for, in every step."""
+"""XLA113: a metric is updated or computed with a host read in every step."""
 
 from collections.abc import Iterator
 
@@ -26,9 +26,9 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def instead(call: Event) -> str:
     if call.subject.startswith("ignite."):
-        return "sum on the device in the process function, and read when the epoch is over"
+        return "accumulate on the device in the process function; read the sum at the end of the epoch"
     if ".functional." in call.subject:
-        return "collect what it needs on the device, and ask once, when the steps are over"
+        return "collect its inputs on the device and compute it once, after the loop"
     if call.subject.endswith(".update"):
-        return 'turn the check off (`nan_strategy="disable"`), or update seldom: each look is a read'
-    return "call `.update()` in the step, and `.compute()` once, when the steps are over"
+        return 'disable the check with `nan_strategy="disable"`, or update every few steps: each check is a host read'
+    return "call `.update()` in the step and `.compute()` once, after the loop"

@@ -16,12 +16,12 @@ RULE = Rule(
 
 def check(facts: Facts) -> Iterator[Finding]:
     for save in facts.hot(Effect.STATE_SAVED):
-        # Nobody means to save in each step: who calls a function that saves will do it seldom.
+        # Callers of a function that saves rarely call it in every step.
         if save.assumed_hot:
             continue
         yield Finding(
             rule=RULE,
             at=save,
             message=f"`{save.spelling}` {save.detail} {how_often(save)}",
-            help="save every few hundred steps, after the step boundary; `xm.save` reads all tensors in one go",
+            help="save every few hundred steps, after the boundary, with `xm.save`: it transfers all tensors at once",
         )

@@ -1,4 +1,4 @@
-"""XLA115: clipping the gradients asks the host in every step."""
+"""XLA115: gradient clipping reads the host in every step."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             rule=RULE,
             at=call,
             message=f"`{call.spelling}` {call.detail} {how_often(call)}",
-            help="clip by the 2-norm, or each value by itself, and look for infinite gradients every few steps",
+            help="clip by the 2-norm or with `clip_grad_value_`; test for infinite gradients every few steps",
             fix=ask_nothing(call),
         )
 

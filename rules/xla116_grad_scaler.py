@@ -1,4 +1,4 @@
-"""XLA116: a gradient scaler, which reads the host in every step and which bfloat16 doesn't need."""
+"""XLA116: a gradient scaler reads the host in every step; bfloat16 needs none."""
 
 from collections.abc import Iterator
 
@@ -20,5 +20,5 @@ def check(facts: Facts) -> Iterator[Finding]:
             rule=RULE,
             at=update,
             message=f"`{update.spelling}` {update.detail} {how_often(update)}",
-            help='bfloat16 needs no scaling: use `torch.autocast("xla")` and step the optimizer itself',
+            help='remove the scaler: under `torch.autocast("xla")` bfloat16 needs no loss scaling',
         )

@@ -1,4 +1,4 @@
-"""XLA117: a distribution looks at its parameters or at a value on the host in every step."""
+"""XLA117: a distribution validates its arguments on the host in every step."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             rule=RULE,
             at=call,
             message=f"`{call.spelling}` {call.detail} {how_often(call)}",
-            help="make the distribution with `validate_args=False` where the values are known to be right",
+            help="pass `validate_args=False` where the arguments are known to be valid",
             fix=unchecked(call),
         )
 
@@ -29,4 +29,4 @@ def unchecked(call: Event) -> Edit | None:
     kind, *arguments = call.form.split(" ")
     if kind != "add-keyword":
         return None
-    return Edit(kind, call.span, "don't validate", Safety.UNSAFE, tuple(arguments))
+    return Edit(kind, call.span, "skip the validation", Safety.UNSAFE, tuple(arguments))

@@ -1,4 +1,4 @@
-"""XLA118: a collective that goes over the host in every step."""
+"""XLA118: a collective operation goes through the host in every step."""
 
 from collections.abc import Iterator
 
@@ -15,12 +15,12 @@ RULE = Rule(
 
 def check(facts: Facts) -> Iterator[Finding]:
     for call in facts.hot(Effect.COLLECTIVE):
-        # Who calls a function that waits for the others decides how often, and mostly does so once.
+        # Callers of a function that synchronises processes mostly call it once.
         if call.assumed_hot:
             continue
         yield Finding(
             rule=RULE,
             at=call,
             message=f"`{call.spelling}` {call.detail} {how_often(call)}",
-            help="reduce on the device with `xm.all_reduce`, and read the result every few steps",
+            help="reduce on the device with `xm.all_reduce`; read the result every few steps",
         )

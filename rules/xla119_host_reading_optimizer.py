@@ -1,4 +1,4 @@
-"""XLA119: an optimizer that reads device tensors on the host in every step."""
+"""XLA119: an optimizer reads device tensors on the host in every step."""
 
 from collections.abc import Iterator
 
@@ -19,10 +19,10 @@ def check(facts: Facts) -> Iterator[Finding]:
             rule=RULE,
             at=update,
             message=f"`{update.spelling}` of {optimizer(update.subject)} {update.detail} {how_often(update)}",
-            help="take an optimizer that stays on the device, such as SGD or one of Adam's family",
+            help="use an optimizer that stays on the device, such as `SGD` or `AdamW`",
         )
 
 
 def optimizer(method: str) -> str:
-    """The class that a method's dotted name says."""
+    """The class of a dotted method name."""
     return f"`{method.split('.')[-2]}`"

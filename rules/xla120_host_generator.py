@@ -1,4 +1,4 @@
-"""XLA120: random numbers for the device are drawn on the host in every step."""
+"""XLA120: random numbers for the device are sampled on the host in every step."""
 
 from collections.abc import Iterator
 
@@ -18,6 +18,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=draw,
-            message=f"`{draw.spelling}` draws on the host, as its generator lies there, {how_often(draw)}",
-            help="seed the device with `torch_xla.manual_seed` and leave the generator out",
+            message=f"`{draw.spelling}` uses a CPU generator: it samples on the host and uploads {how_often(draw)}",
+            help="drop `generator=` and seed the device with `torch_xla.manual_seed`",
         )

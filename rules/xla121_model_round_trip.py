@@ -16,12 +16,13 @@ RULE = Rule(
 
 def check(facts: Facts) -> Iterator[Finding]:
     for move in facts.hot(Effect.MODEL_TO_HOST):
-        # Who calls a function that parks a model decides how often.
+        # Callers of a function that offloads a model decide how often.
         if move.assumed_hot:
             continue
         yield Finding(
             rule=RULE,
             at=move,
-            message=f"`{move.spelling}` reads every parameter {how_often(move)}, and the way back uploads them again",
-            help="leave the model on the device; copy what has to be on the host after the loop",
+            message=f"`{move.spelling}` transfers every parameter to the host {how_often(move)}, and the move "
+            "back uploads them",
+            help="keep the model on the device; copy its state to the host after the loop",
         )

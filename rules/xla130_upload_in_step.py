@@ -1,4 +1,4 @@
-"""XLA130: something is made on the host and goes to the device in every step, beside the batch."""
+"""XLA130: a tensor other than the batch is uploaded in every step."""
 
 from collections.abc import Iterator
 
@@ -14,11 +14,11 @@ RULE = Rule(
 )
 
 WHAT = {
-    "moved": "is made on the host and goes to the device",
-    "made": "is filled on the host and goes to the device",
-    "operand": "has an operand that lies on the host and goes to the device",
-    "index": "has an index that lies on the host and goes to the device",
-    "module": "is made on the host, and each of its parameters goes to the device",
+    "moved": "is created on the host and uploaded",
+    "made": "is filled on the host and uploaded",
+    "operand": "has an operand on the host, which is uploaded",
+    "index": "has an index on the host, which is uploaded",
+    "module": "is created on the host, and each of its parameters is uploaded",
 }
 
 
@@ -28,7 +28,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             rule=RULE,
             at=upload,
             message=f"`{upload.spelling}` {WHAT[upload.subject]} {how_often(upload)}",
-            help="make it once, before the loop, or on the device",
+            help="create it once, before the loop, or on the device with `device=`",
             fix=made_there(upload),
         )
 
@@ -36,4 +36,4 @@ def check(facts: Facts) -> Iterator[Finding]:
 def made_there(upload: Event) -> Edit | None:
     if upload.form != "made-there":
         return None
-    return Edit("make-on-device", upload.span, "make it on the device", Safety.SAFE)
+    return Edit("make-on-device", upload.span, "create it on the device", Safety.SAFE)

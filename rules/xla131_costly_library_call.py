@@ -1,4 +1,4 @@
-"""XLA131: a function of an installed package costs in every step that calls it."""
+"""XLA131: a function of an installed package reads the host in every step that calls it."""
 
 from collections.abc import Iterator
 
@@ -19,6 +19,6 @@ def check(facts: Facts) -> Iterator[Finding]:
             rule=RULE,
             at=call,
             message=f"`{call.spelling}` {what} {how_often(call)}, at {place}",
-            help="call it less often, or after the step boundary, or write what is needed of it without the read",
+            help="call it every few steps, after the step boundary, or reimplement what you need without the host read",
             package=place.partition("/")[0].partition(".")[0],
         )

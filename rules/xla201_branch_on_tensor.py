@@ -1,4 +1,4 @@
-"""XLA201: Python takes a branch on the value of a device tensor in every step."""
+"""XLA201: a Python branch depends on the value of a device tensor in every step."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ def check(facts: Facts) -> Iterator[Finding]:
             rule=RULE,
             at=test,
             message=f"a branch on `{test.spelling}` makes the host wait for `{test.operand}` {how_often(test)}{where}",
-            help="choose on the device with `torch.where`, or ask every few steps, after the step boundary",
+            help="select on the device with `torch.where`, or test every few steps, after the step boundary",
             fix=choose_on_device(test),
         )
 
@@ -29,4 +29,4 @@ def choose_on_device(test: Event) -> Edit | None:
     # Only arms that assign one name and do nothing else: both are computed from then on.
     if test.form != "both-arms-assign":
         return None
-    return Edit("branch-to-where", test.span, "choose on the device with torch.where", Safety.UNSAFE)
+    return Edit("branch-to-where", test.span, "select on the device with torch.where", Safety.UNSAFE)

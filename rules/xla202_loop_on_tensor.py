@@ -1,4 +1,4 @@
-"""XLA202: a loop asks a device tensor, turn after turn, whether to go on."""
+"""XLA202: a loop condition reads a device tensor in each iteration."""
 
 from collections.abc import Iterator
 
@@ -18,6 +18,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=test,
-            message=f"a loop that ends on `{test.spelling}` reads `{test.operand}` in each turn, {how_often(test)}",
-            help="take a fixed number of turns, and hold with `torch.where` what needs no more of them",
+            message=f"the loop condition `{test.spelling}` reads `{test.operand}` in each iteration, {how_often(test)}",
+            help="run a fixed number of iterations; freeze finished rows with `torch.where`",
         )

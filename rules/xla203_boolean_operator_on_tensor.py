@@ -1,4 +1,4 @@
-"""XLA203: `and`, `or`, `not` or a chained comparison asks for the truth of a device tensor in every step."""
+"""XLA203: `and`, `or`, `not` or a chained comparison reads the truth value of a device tensor in every step."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ INSTEAD = {
     "or": "`torch.logical_or`, or `|` where both are bool",
     "not": "`torch.logical_not`, or `~` where it is bool",
 }
-ASKED = "ask what the host knows first, and the tensor every few steps; or choose on the device with `torch.where`"
+ASKED = "test host values first and the tensor every few steps, or select on the device with `torch.where`"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -26,14 +26,14 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=read,
-            message=f"{operator} reads the truth of `{read.operand}` on the host {how_often(read)}{where}",
+            message=f"{operator} reads the truth value of `{read.operand}` on the host {how_often(read)}{where}",
             help=what_to_write(read),
             fix=operate_on_device(read),
         )
 
 
 def what_to_write(read: Event) -> str:
-    # A test must have an answer on the host: an operator on the device would only put off the read.
+    # A condition needs its value on the host: an operator on the device would only postpone the read.
     if read.form == "in-test":
         return ASKED
     return f"use {INSTEAD.get(read.subject, 'two comparisons joined by `torch.logical_and`')}"

@@ -1,4 +1,4 @@
-"""XLA204: an assertion asks for the value of a device tensor in every step."""
+"""XLA204: an assertion reads a device tensor in every step."""
 
 from collections.abc import Iterator
 
@@ -19,5 +19,5 @@ def check(facts: Facts) -> Iterator[Finding]:
             rule=RULE,
             at=claim,
             message=f"the assertion on `{claim.operand}` makes the host wait for its value {how_often(claim)}",
-            help="assert shapes and types, collect the rest in a bool tensor, and look at it once in a while",
+            help="assert shapes and dtypes; collect the rest in a bool tensor and test it every few steps",
         )

@@ -1,4 +1,4 @@
-"""XLA205: parts of device tensors are picked one by one with a test in Python."""
+"""XLA205: a Python condition filters elements of device tensors one by one."""
 
 from collections.abc import Iterator
 
@@ -18,6 +18,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=test,
-            message=f"picking by `{test.spelling}` reads `{test.operand}` once for each element {how_often(test)}",
-            help="keep all elements and a mask of them, and choose with `torch.where`",
+            message=f"the filter `{test.spelling}` reads `{test.operand}` once for each element {how_often(test)}",
+            help="keep all elements, and select with a mask and `torch.where`",
         )

@@ -1,4 +1,4 @@
-"""XLA206: `torch.cond` chooses on the host in every step."""
+"""XLA206: `torch.cond` selects its branch on the host in every step."""
 
 from collections.abc import Iterator
 
@@ -18,6 +18,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=call,
-            message=f"`{call.spelling}` reads `{call.operand}` to choose its branch {how_often(call)}",
-            help="compute both and choose with `torch.where`",
+            message=f"`{call.spelling}` reads `{call.operand}` on the host to select its branch {how_often(call)}",
+            help="compute both branches and select with `torch.where`",
         )

@@ -1,4 +1,4 @@
-"""XLA207: a loop inside the step goes round another number of times in every step."""
+"""XLA207: the trip count of a loop inside the step changes from step to step."""
 
 from collections.abc import Iterator
 
@@ -17,12 +17,12 @@ RULE = Rule(
 def check(facts: Facts) -> Iterator[Finding]:
     for trips in facts.hot(Effect.VARYING_TRIPS):
         few = trips.detail == "few values"
-        what = "by numbers that come again" if few else how_often(trips)
+        what = "among a few values" if few else how_often(trips)
         yield Finding(
             rule=RULE,
             at=trips,
-            message=f"the number of turns of `{trips.spelling}` changes {what}: each number is another graph",
-            help="go round as often in each step, and mask what is too much by `torch.where`",
-            # As many graphs as there are numbers, each compiled once.
+            message=f"the trip count of `{trips.spelling}` changes {what}: each new count compiles a new graph",
+            help="use a fixed trip count and mask surplus iterations with `torch.where`",
+            # One graph for each trip count, each compiled once.
             severity=Severity.NOTE if few else None,
         )

@@ -1,4 +1,4 @@
-"""XLA208: a coin of the host decides which layers a step has."""
+"""XLA208: a random number on the host decides which layers a step runs."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=coin,
-            message=f"`{coin.spelling}` decides at random {how_often(coin)} what the graph consists of: each "
-            "outcome that is new is compiled",
-            help="draw the coin on the device, compute the layer in any case, and choose by `torch.where`",
+            message=f"`{coin.spelling}` selects layers at random {how_often(coin)}: each new combination of them "
+            "compiles a new graph",
+            help="sample on the device, always compute the layer, and select its output with `torch.where`",
         )

@@ -1,4 +1,4 @@
-"""XLA209: a model of a library asks the host about its attention mask in every step."""
+"""XLA209: a library model tests its attention mask on the host in every step."""
 
 from collections.abc import Iterator
 
@@ -20,8 +20,8 @@ def check(facts: Facts) -> Iterator[Finding]:
             at=call,
             message=f"`{call.spelling}` {call.detail} {how_often(call)}",
             help=(
-                'make the model with `attn_implementation="eager"`, which does not ask, or give no mask'
+                'load the model with `attn_implementation="eager"`, which does not read the mask, or pass no mask'
                 if call.subject.startswith("transformers.")
-                else "say so with `is_causal`, `src_is_causal` or `tgt_is_causal`: then nothing is asked"
+                else "pass `is_causal`, `src_is_causal` or `tgt_is_causal`: the mask is not read then"
             ),
         )

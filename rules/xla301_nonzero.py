@@ -1,4 +1,4 @@
-"""XLA301: a device tensor is asked where it is true; the length of the answer depends on the data."""
+"""XLA301: `nonzero` of a device tensor, whose length depends on the data."""
 
 from collections.abc import Iterator
 
@@ -12,6 +12,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=call,
-            message=f"`{call.spelling}` reads `{call.operand}` and has a length that depends on data {how_often(call)}",
-            help="keep the mask: `torch.where` with three arguments, a product or a sum over it has a fixed shape",
+            message=f"`{call.spelling}` reads `{call.operand}`, and its length depends on the data, {how_often(call)}",
+            help="keep the mask: `torch.where` with three arguments, or a product with the mask, has a fixed shape",
         )

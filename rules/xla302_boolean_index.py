@@ -1,11 +1,11 @@
-"""XLA302: a device mask picks elements; how many depends on the data."""
+"""XLA302: indexing with a boolean device mask, whose length depends on the data."""
 
 from collections.abc import Iterator
 
 from xlalint.api import Edit, Effect, Event, Facts, Finding, Rule, Safety, Severity, how_often
 
 RULE = Rule(code="XLA302", name="boolean-index", family="dynamic-shape", severity=Severity.WARNING)
-ON_DEVICE = "keep the shape: `torch.where(mask, x, 0)`, or a product with the mask"
+ON_DEVICE = "keep the shape: use `torch.where(mask, x, 0)` or a product with the mask"
 FROM_HOST = "index with integers (`numpy.flatnonzero`), or with a tensor on the host: `torch.as_tensor(mask)`"
 
 
@@ -22,12 +22,12 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def what_is_read(pick: Event) -> str:
     if pick.form == "mask-from-host":
-        return f"takes the mask `{pick.operand}` to the device and reads it back"
-    return f"reads `{pick.operand}`, and its length depends on data"
+        return f"uploads the host mask `{pick.operand}` and reads it back"
+    return f"reads the mask `{pick.operand}`, and its length depends on the data"
 
 
 def sum_by_where(pick: Event) -> Edit | None:
-    # Zeros don't change a sum. A mean, a maximum or the elements themselves they would change.
+    # Zeros leave a sum unchanged, but not a mean, a maximum or the elements.
     if pick.form != "summed":
         return None
     return Edit("mask-sum-to-where", pick.span, "sum zeros where the mask is false", Safety.UNSAFE)

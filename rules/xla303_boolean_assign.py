@@ -1,4 +1,4 @@
-"""XLA303: a write through a device mask, which is not free."""
+"""XLA303: assignment through a boolean device mask."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ SAFETY = {
     "scalar-value": Safety.UNSAFE,
 }
 ON_DEVICE = "write with `masked_fill_`, `masked_scatter_` or `torch.where`, which stay on the device"
-FROM_HOST = "write through integers (`numpy.flatnonzero`), or a tensor on the host: `torch.as_tensor(mask)`"
+FROM_HOST = "index with integers (`numpy.flatnonzero`), or with a tensor on the host: `torch.as_tensor(mask)`"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -19,14 +19,14 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=write,
-            message=f"the write through the mask `{write.operand}` {what_is_read(write)} {how_often(write)}",
+            message=f"the assignment through the mask `{write.operand}` {what_is_read(write)} {how_often(write)}",
             help=FROM_HOST if write.form == "mask-from-host" else ON_DEVICE,
             fix=fill_by_mask(write),
         )
 
 
 def what_is_read(write: Event) -> str:
-    return "takes it to the device and reads it back" if write.form == "mask-from-host" else "reads it on the host"
+    return "uploads it and reads it back" if write.form == "mask-from-host" else "reads it on the host"
 
 
 def fill_by_mask(write: Event) -> Edit | None:

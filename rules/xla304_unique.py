@@ -1,4 +1,4 @@
-"""XLA304: the distinct values of a device tensor, in every step."""
+"""XLA304: `unique` of a device tensor in every step."""
 
 from collections.abc import Iterator
 
@@ -12,6 +12,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=call,
-            message=f"`{call.spelling}` is done on the CPU and gives another length with other data, {how_often(call)}",
-            help="do it on the host before the upload, or sort on the device and compare neighbours",
+            message=f"`{call.spelling}` runs on the CPU, and its length depends on the data, {how_often(call)}",
+            help="compute it on the host before the upload, or use `torch.sort` and compare neighbours",
         )

@@ -1,4 +1,4 @@
-"""XLA305: values of a device tensor are counted into bins, in every step."""
+"""XLA305: `bincount` or a histogram of a device tensor in every step."""
 
 from collections.abc import Iterator
 
@@ -13,5 +13,5 @@ def check(facts: Facts) -> Iterator[Finding]:
             rule=RULE,
             at=count,
             message=f"`{count.spelling}` reads `{count.operand}` and counts on the CPU {how_often(count)}",
-            help="count with `scatter_add_` into zeros of a fixed size; `minlength=` saves the recompiles only",
+            help="count with `scatter_add_` into zeros of a fixed size; `minlength=` only avoids recompilation",
         )

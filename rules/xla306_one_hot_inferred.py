@@ -1,4 +1,4 @@
-"""XLA306: the number of classes is looked up on the device, in every step."""
+"""XLA306: `one_hot` infers the number of classes from the data in every step."""
 
 from collections.abc import Iterator
 
@@ -12,6 +12,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=call,
-            message=f"`{call.spelling}` reads the largest value of `{call.operand}` on the host {how_often(call)}",
-            help="say how many classes there are: `num_classes=`",
+            message=f"`{call.spelling}` reads the maximum of `{call.operand}` on the host {how_often(call)}",
+            help="pass `num_classes=`",
         )

@@ -1,4 +1,4 @@
-"""XLA307: the repeats stand in a device tensor."""
+"""XLA307: `repeat_interleave` with repeats in a device tensor."""
 
 from collections.abc import Iterator
 
@@ -13,5 +13,5 @@ def check(facts: Facts) -> Iterator[Finding]:
             rule=RULE,
             at=call,
             message=f"`{call.spelling}` reads its repeats `{call.operand}` on the host {how_often(call)}",
-            help="repeat by a Python integer, or index by a cumulative sum; `output_size=` saves the recompiles only",
+            help="repeat by a Python integer, or index by a cumulative sum; `output_size=` only avoids recompilation",
         )

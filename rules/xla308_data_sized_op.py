@@ -1,4 +1,4 @@
-"""XLA308: an op whose result is as large as the data say."""
+"""XLA308: an op whose output size depends on the data."""
 
 from collections.abc import Iterator
 
@@ -12,6 +12,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=call,
-            message=f"`{call.spelling}` reads the host to learn how large its result is, {how_often(call)}",
-            help="keep the tensor at its full size, with a mask beside it",
+            message=f"`{call.spelling}` reads device data to size its result, {how_often(call)}",
+            help="keep the tensor at full size with a mask, and select with `torch.where`",
         )

@@ -1,4 +1,4 @@
-"""XLA309: a tensor that a loop carries is longer in each step."""
+"""XLA309: a loop-carried tensor grows in every step."""
 
 from collections.abc import Iterator
 
@@ -12,6 +12,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=growth,
-            message=f"`{growth.operand}` grows {how_often(growth)}: each new length compiles the whole step again",
-            help="make it as large as it gets, and write with `index_copy_` at a position that is a device tensor",
+            message=f"`{growth.operand}` grows {how_often(growth)}: each new length recompiles the whole step",
+            help="allocate the maximum size, and write with `index_copy_` at a position held in a device tensor",
         )

@@ -1,4 +1,4 @@
-"""XLA310: a Python number that changes from step to step is a constant of the graph."""
+"""XLA310: a Python number that changes from step to step becomes a graph constant."""
 
 from collections.abc import Iterator
 
@@ -10,20 +10,21 @@ RULE = Rule(code="XLA310", name="baked-number", family="dynamic-shape", severity
 def check(facts: Facts) -> Iterator[Finding]:
     for use in facts.hot(Effect.BAKED_NUMBER):
         few = use.detail == "few values"
-        what = "it is another in each step, the same ones each time around" if few else f"it changes {how_often(use)}"
+        values = "its values repeat" if few else f"it changes {how_often(use)}"
         yield Finding(
             rule=RULE,
             at=use,
-            message=f"the number in `{use.spelling}` is compiled in, and {what}",
-            help="hand it over as a device tensor, or keep it among a few values",
+            message=f"the number in `{use.spelling}` becomes a graph constant: each new value compiles a new graph "
+            f"({values})",
+            help="pass it as a device tensor, `torch.tensor(i, device=x.device)`, or keep it among a few values",
             fix=index_by_tensor(use),
-            # As many graphs as there are numbers, each compiled once.
+            # One graph for each value, each compiled once.
             severity=Severity.NOTE if few else None,
         )
 
 
 def index_by_tensor(use: Event) -> Edit | None:
-    # A slice or a size makes a shape: no tensor can stand for it.
+    # A slice or a size determines a shape: a tensor cannot replace it.
     if use.form != "scalar-index":
         return None
-    return Edit("index-to-tensor", use.span, "index by a device tensor", Safety.UNSAFE)
+    return Edit("index-to-tensor", use.span, "index with a device tensor", Safety.UNSAFE)

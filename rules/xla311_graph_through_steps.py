@@ -1,10 +1,10 @@
-"""XLA311: a tensor carried from step to step keeps its history, and backward runs through all of it."""
+"""XLA311: a loop-carried tensor keeps its autograd history, so backward runs through all earlier steps."""
 
 from collections.abc import Iterator
 
 from xlalint.api import Edit, Effect, Event, Facts, Finding, Mode, Rule, Safety, Severity, how_often
 
-# In eager mode nothing is compiled anew, the ops of backward grow in number; under dynamo it was not measured.
+# In eager mode nothing is recompiled, but backward runs ever more ops; under dynamo it was not measured.
 RULE = Rule(
     code="XLA311",
     name="graph-through-steps",
@@ -19,8 +19,9 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=carry,
-            message=f"`{carry.operand}` keeps its history {how_often(carry)}, and backward grows with it",
-            help="`detach()` it where it goes into the next step",
+            message=f"`{carry.operand}` keeps its autograd history {how_often(carry)}: backward grows, and every step "
+            "compiles",
+            help="call `detach()` on it where it enters the next step",
             fix=cut_history(carry),
         )
 
@@ -29,4 +30,4 @@ def cut_history(carry: Event) -> Edit | None:
     # Only `state = new_state`: in `state = cell(x, state)` this step's own gradients would be cut too.
     if carry.form != "carried-name":
         return None
-    return Edit("append-call", carry.span, f"cut the history of {carry.operand}", Safety.UNSAFE, ("detach",))
+    return Edit("append-call", carry.span, f"detach {carry.operand} from its history", Safety.UNSAFE, ("detach",))

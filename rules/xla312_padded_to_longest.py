@@ -1,4 +1,4 @@
-"""XLA312: batches are padded to their longest row, so their shape changes from step to step."""
+"""XLA312: batches are padded to their longest row, so the batch shape changes from step to step."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ RULE = Rule(
 )
 
 PADS = "pads to", 'pad to a fixed length (`padding="max_length"`), or to a few lengths (`pad_to_multiple_of`)'
-CUTS = "is cut to", "cut to a fixed length, or to one of a few lengths: the longest row, rounded up to a multiple"
+CUTS = "is cut to", "cut to a fixed length, or round the longest row up to a multiple, so that a few lengths remain"
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -22,28 +22,27 @@ def check(facts: Facts) -> Iterator[Finding]:
         # A collator is made once and pads in every step; a call that pads must itself be hot.
         if padding.form != "constructor" and padding.heat < Heat.STEP:
             continue
-        # One of a few lengths is what one ought to pad to; one of many is XLA316.
+        # Padding to one of a few lengths is the remedy; to one of many, XLA316.
         if padding.form == "buckets":
             continue
         does, advice = CUTS if padding.subject == "slice" else PADS
         most = padding.shapes
-        bound = f": up to {most} of them" if most is not None else ""
+        bound = f", up to {most} of them" if most is not None else ""
         yield Finding(
             rule=RULE,
             at=padding,
-            message=f"`{padding.spelling}` {does} the longest row: "
-            f"each new length is a new graph, compiled anew{bound}",
+            message=f"`{padding.spelling}` {does} the longest row: each new length compiles a new graph{bound}",
             help=advice,
             fix=pad_to_the_maximum(padding),
-            # As many graphs as there are lengths, each compiled once.
+            # One graph for each length, each compiled once.
             severity=Severity.NOTE if most is not None and most <= FEW_SHAPES else None,
         )
 
 
 def pad_to_the_maximum(padding: Event) -> Edit | None:
-    # `pad_sequence` and the like know no maximum.
+    # `pad_sequence` and the like have no maximum length.
     if padding.subject not in ("tokenizer", "collator"):
         return None
-    # A collator pads without being told to.
+    # A collator pads by default.
     kind = "set-keyword" if "padding=" in padding.spelling else "add-keyword"
     return Edit(kind, padding.span, "pad to the maximum length", Safety.UNSAFE, ("padding", '"max_length"'))

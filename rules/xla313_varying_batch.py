@@ -1,4 +1,4 @@
-"""XLA313: the number of rows, or the size of the images, changes from step to step."""
+"""XLA313: the batch size or the image size changes from step to step."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=batch,
-            message=f"`{batch.spelling}` makes batches whose size changes from step to step{reason}: "
-            "each new size is a new graph, compiled anew",
-            help="keep one batch size and one image size, or a few of them; fill up with rows that the loss leaves out",
+            message=f"`{batch.spelling}` yields batches whose size changes from step to step{reason}: "
+            "each new size compiles a new graph",
+            help="use one batch size and one image size, or a few of them; fill up with rows that the loss masks out",
         )

@@ -16,15 +16,15 @@ RULE = Rule(
 
 def check(facts: Facts) -> Iterator[Finding]:
     for loader in facts.events(Effect.SHORT_LAST_BATCH):
-        # Who evaluates must not leave rows out.
+        # An evaluation must not leave rows out.
         if loader.evaluation:
             continue
         yield Finding(
             rule=RULE,
             at=loader,
-            message=f"`{loader.spelling}` hands out a short last batch unless the rows divide evenly: "
+            message=f"`{loader.spelling}` yields a short last batch unless the rows divide evenly: "
             "one more graph, compiled once, at the end of the first epoch",
-            help="`drop_last=True` keeps one batch size; with `shuffle=True` no row is left out for good",
+            help="pass `drop_last=True`; with `shuffle=True` no row is left out for good",
             fix=drop_the_last(loader),
         )
 

@@ -1,4 +1,4 @@
-"""XLA315: a clock runs while each size is met, and compiled, for the first time."""
+"""XLA315: a timed loop compiles the graph of each size within the measured time."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=timer,
-            message=f"`{timer.spelling}` tells the compiling, too: the loop over `{timer.operand}` meets "
-            f"{timer.detail} sizes, and each is a graph that was not there before",
-            help="run the step once with each size, and keep what it gives, before the clock is read first",
+            message=f"`{timer.spelling}` includes compile time: the loop over `{timer.operand}` has {timer.detail} "
+            "sizes, and the first step of each compiles a graph",
+            help="run the step once with each size, and keep its result, before the first reading of the clock",
         )

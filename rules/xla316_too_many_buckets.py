@@ -1,4 +1,4 @@
-"""XLA316: batches are padded to one of a known number of lengths, and that is a large one."""
+"""XLA316: batches are padded to one of many lengths."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ RULE = Rule(
 
 def check(facts: Facts) -> Iterator[Finding]:
     for padding in facts.hot(Effect.PADDED_TO_LONGEST):
-        # What is not rounded is XLA312; and a few lengths are what one ought to pad to.
+        # Lengths that are not rounded are XLA312; a few lengths are the remedy.
         if padding.form != "buckets" or padding.shapes is None or padding.shapes <= FEW_SHAPES:
             continue
         does = "is cut to" if padding.subject == "slice" else "pads to"
@@ -25,5 +25,5 @@ def check(facts: Facts) -> Iterator[Finding]:
             at=padding,
             message=f"`{padding.spelling}` {does} one of {padding.detail} lengths: {padding.shapes} graphs, "
             "each compiled once",
-            help="round up to a larger multiple, or to powers of two: each length is a graph of its own",
+            help="round up to a larger multiple, or to powers of two: each length is a separate graph",
         )

@@ -1,4 +1,4 @@
-"""XLA320: a list of fixed length of where a device tensor is true is made on the host all the same."""
+"""XLA320: `nonzero_static` has a fixed shape, but runs on the host."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=call,
-            message=f"`{call.spelling}` has a fixed shape but no lowering: `{call.operand}` goes to the host and the "
-            f"places come back {how_often(call)}",
-            help="keep the mask, or take the first places on the device, by a stable sort of the mask",
+            message=f"`{call.spelling}` has a fixed shape but no lowering: `{call.operand}` is read on the host and "
+            f"the indices are uploaded {how_often(call)}",
+            help="keep the mask, or take the first indices on the device with a stable `torch.argsort` of the mask",
         )

@@ -1,4 +1,4 @@
-"""XLA401: the model changes between training and evaluation mode while it trains."""
+"""XLA401: the model alternates between training and evaluation mode during training."""
 
 from collections.abc import Iterator
 
@@ -15,14 +15,14 @@ RULE = Rule(
 
 def check(facts: Facts) -> Iterator[Finding]:
     for switch in facts.events(Effect.MODE_SWITCH):
-        # Set once, before the loop, it costs nothing; nor does it where no step is in sight.
+        # Set once, before the loop, the mode is free; without a known step loop nothing is claimed.
         if switch.heat is Heat.ONCE or switch.assumed_hot:
             continue
         yield Finding(
             rule=RULE,
             at=switch,
             message=f"`{switch.spelling}` changes the mode {how_often(switch)}: each mode is one more graph, "
-            "compiled once for each shape, and the first switch stops the run to compile it",
+            "compiled once for each shape, and the first switch stalls the run",
             help="run one step in each mode, with each batch shape, before the loop that must not stall",
             severity=Severity.NOTE if switch.heat is Heat.EPOCH else None,
         )

@@ -1,4 +1,4 @@
-"""XLA402: a loop records operations and never runs them."""
+"""XLA402: a step loop has no step boundary, so its operations are recorded and never executed."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ RULE = Rule(
     name="no-step-boundary",
     family="step",
     severity=Severity.ERROR,
-    # Eager mode runs each operation at once.
+    # Eager mode executes each operation at once.
     modes=frozenset({Mode.LAZY}),
     needs_xla=True,
     neutral=Neutral.BOUNDARY,
@@ -23,14 +23,14 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=loop,
-            message=f"no step boundary in {name}{remark}: the graph grows with every step, and what reads it "
-            "compiles and runs all of it",
-            help="end each step by `torch_xla.sync()`, iterate a `MpDeviceLoader`, or step the optimizer by "
+            message=f"no step boundary in {name}{remark}: the graph grows with every step, and the first host read "
+            "compiles and executes all of it",
+            help="end each step with `torch_xla.sync()`, iterate over an `MpDeviceLoader`, or step the optimizer with "
             "`xm.optimizer_step(optimizer, barrier=True)`",
             fix=Edit(
                 "append-statement",
                 loop.span,
-                "end each step by torch_xla.sync()",
+                "end each step with torch_xla.sync()",
                 Safety.UNSAFE,
                 ("torch_xla.sync()", "import torch_xla"),
             ),

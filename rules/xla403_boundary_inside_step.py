@@ -1,4 +1,4 @@
-"""XLA403: a step boundary stands inside the step and cuts it in pieces."""
+"""XLA403: a step boundary inside the step splits its graph."""
 
 from collections.abc import Iterator
 
@@ -15,11 +15,11 @@ RULE = Rule(
 # A boundary in each micro-batch is missing here: it is a fair trade of time for memory.
 WHERE = {
     "after-forward": "between the forward pass and the rest of the step",
-    "after-backward": "between the backward pass and the optimizer's step",
+    "after-backward": "between the backward pass and the optimizer step",
     "per-layer": "inside the model",
     "nested": "inside another boundary",
     "in-compiled": "inside a compiled function",
-    "varying-period": "after a number of steps that changes",
+    "varying-period": "after a varying number of steps",
 }
 
 
@@ -28,12 +28,12 @@ def check(facts: Facts) -> Iterator[Finding]:
         where = WHERE.get(boundary.subject)
         if where is None:
             continue
-        cost = "compiles anew for each number" if boundary.subject == "varying-period" else "is one more execution"
+        cost = "compiles a graph for each number" if boundary.subject == "varying-period" else "adds an execution"
         yield Finding(
             rule=RULE,
             at=boundary,
             message=f"`{boundary.spelling}` stands {where} and {cost}, {how_often(boundary)}",
-            help="one boundary a step, at its end",
+            help="set one boundary per step, at its end",
             fix=without_it(boundary),
         )
 

@@ -1,4 +1,4 @@
-"""XLA404: a model gets one more layer, or one more hook, in every step."""
+"""XLA404: a layer or a hook is added to a model in every step."""
 
 from collections.abc import Iterator
 
@@ -17,10 +17,10 @@ RULE = Rule(
 
 def check(facts: Facts) -> Iterator[Finding]:
     for growth in facts.hot(Effect.GROWING_MODULE):
-        what = "registers one more hook" if growth.subject == "hook" else "adds a layer"
+        what = "registers another hook" if growth.subject == "hook" else "adds a layer"
         yield Finding(
             rule=RULE,
             at=growth,
-            message=f"`{growth.spelling}` {what} {how_often(growth)}: each step is another graph, and is compiled",
-            help="build the model before the loop; keep a hook's handle and remove it",
+            message=f"`{growth.spelling}` {what} {how_often(growth)}: every step compiles a new graph",
+            help="build the model before the loop; keep the handle of a hook and call `handle.remove()`",
         )

@@ -1,4 +1,4 @@
-"""XLA405: an API that raises on XLA, or that is gone from torch_xla."""
+"""XLA405: an API that raises on XLA, or that torch_xla no longer has."""
 
 from collections.abc import Iterator
 
@@ -30,9 +30,9 @@ def check(facts: Facts) -> Iterator[Finding]:
             rule=RULE,
             at=call,
             message=f"`{call.spelling}`: on XLA `{call.subject}` {call.detail}",
-            help=f"{fix.title} instead" if fix else "take it out of what runs on XLA",
+            help=f"{fix.title} instead" if fix else "remove it from the code that runs on XLA",
             fix=fix,
-            # What does nothing, in silence, is no error.
+            # A call that is ignored silently is no error.
             severity=None if raises else Severity.WARNING,
         )
 

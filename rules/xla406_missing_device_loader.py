@@ -1,4 +1,4 @@
-"""XLA406: a loop moves its batches to the device itself, one after the other."""
+"""XLA406: a loop transfers its batches to the device itself, one after the other."""
 
 from collections.abc import Iterator
 
@@ -23,6 +23,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=loop,
-            message=f"{name} moves each batch to the device by itself, and no step overlaps with the next batch's way",
-            help="iterate `MpDeviceLoader(loader, device)`: it loads ahead in a thread, and sets the boundary, too",
+            message=f"{name} transfers each batch itself: no step overlaps with the next batch's transfer",
+            help="iterate over `MpDeviceLoader(loader, device)`: it prefetches in a thread and sets the step boundary",
         )

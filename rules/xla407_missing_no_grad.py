@@ -1,4 +1,4 @@
-"""XLA407: an evaluation keeps outputs together with the graph that made them."""
+"""XLA407: an evaluation loop keeps outputs together with their autograd graphs."""
 
 from collections.abc import Iterator
 
@@ -20,6 +20,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=kept,
-            message=f"`{kept.spelling}` is kept {how_often(kept)}, and with it all that its backward pass would need",
-            help="evaluate under `torch.no_grad()`, or keep `.detach()` of it",
+            message=f"`{kept.spelling}` is kept {how_often(kept)}, with all activations that its backward would need",
+            help="evaluate under `torch.no_grad()`, or keep the result of `.detach()`",
         )

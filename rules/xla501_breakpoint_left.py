@@ -1,4 +1,4 @@
-"""XLA501: a breakpoint that stayed in the code."""
+"""XLA501: a breakpoint was left in the code."""
 
 from collections.abc import Iterator
 
@@ -19,8 +19,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=stop,
-            message=f"`{stop.spelling}` stops the program; without a terminal it raises, and each tensor that is "
-            "printed there is a read and an execution",
+            message=f"`{stop.spelling}` stops the program: without a terminal it raises, and each tensor printed there "
+            "is a host read and an execution",
             help="remove it",
             fix=Edit("remove-statement", stop.span, "remove the breakpoint", Safety.SAFE),
         )

@@ -1,4 +1,4 @@
-"""XLA502: anomaly detection looks for nan on the host, after each node of the backward pass."""
+"""XLA502: anomaly detection checks for NaN on the host after each node of the backward pass."""
 
 from collections.abc import Iterator
 
@@ -20,11 +20,11 @@ def check(facts: Facts) -> Iterator[Finding]:
             rule=RULE,
             at=switch,
             message=f"`{switch.spelling}`: {switch.detail}",
-            help="take it out when the fault is found; with `check_nan=False` it keeps the traces and reads nothing",
+            help="remove it after debugging, or pass `check_nan=False`, which keeps the traces and reads nothing",
             fix=trace_only(switch),
         )
 
 
 def trace_only(switch: Event) -> Edit | None:
     kind, *arguments = switch.form.split(" ")
-    return Edit(kind, switch.span, "look at no value", Safety.UNSAFE, tuple(arguments))
+    return Edit(kind, switch.span, "check no values", Safety.UNSAFE, tuple(arguments))

@@ -1,4 +1,4 @@
-"""XLA504: a profile is taken in a way that stops the loop, never ends, or cuts the step."""
+"""XLA504: a profiler trace blocks the loop, is never written, or splits the step."""
 
 from collections.abc import Iterator
 
@@ -31,10 +31,10 @@ def check(facts: Facts) -> Iterator[Finding]:
 
 def what_goes_wrong(trace: Event) -> str:
     if trace.subject == "in-loop":
-        return f"waits for the loop that it stands in, {how_often(trace)}: it sees no step, and raises"
+        return f"blocks the loop that it is called in, {how_often(trace)}: it captures no step and raises"
     if trace.subject == "start-without-stop":
-        return "starts a trace that is not stopped on every path: it is never written"
-    return f"is around a part of the step, and syncs at its end: one more execution, {how_often(trace)}"
+        return "starts a trace that is not stopped on every path: the trace is never written"
+    return f"encloses a part of the step and syncs at its end: it adds an execution {how_often(trace)}"
 
 
 def mended(trace: Event) -> Edit | None:

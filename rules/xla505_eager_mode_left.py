@@ -1,4 +1,4 @@
-"""XLA505: eager mode is on, and nothing is compiled."""
+"""XLA505: eager mode is left on in a program that compiles nothing."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""XLA506: what is left of a program for CUDA raises on XLA, or leaves the work to the host."""
+"""XLA506: CUDA-only code raises on XLA, or runs on the host instead."""
 
 from collections.abc import Iterator
 
@@ -17,11 +17,11 @@ RULE = Rule(
 def check(facts: Facts) -> Iterator[Finding]:
     for habit in facts.events(Effect.CUDA_HABIT):
         silent = habit.subject == "silent-host"
-        what = habit.detail or ("is the host here" if silent else "raises without a GPU")
+        what = habit.detail or ("is the CPU here" if silent else "raises without a GPU")
         yield Finding(
             rule=RULE,
             at=habit,
             message=f"`{habit.spelling}` {what}",
-            help="take the device from `torch_xla.device()`" if silent else "leave it out of what runs on XLA",
+            help="use `torch_xla.device()`" if silent else "remove it from the code that runs on XLA",
             severity=Severity.WARNING if silent else None,
         )

@@ -1,4 +1,4 @@
-"""XLA507: a timer stops before the device is done."""
+"""XLA507: a timer is read before the device has finished."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=timer,
-            message=f"`{timer.spelling}` is taken {how_often(timer)} before the device is done: it tells how long the "
-            "host took to hand the step over",
-            help="call `xm.wait_device_ops()` before both readings of the clock, or time many steps together",
+            message=f"`{timer.spelling}` is read {how_often(timer)} before the device has finished: it measures "
+            "tracing, not execution",
+            help="call `xm.wait_device_ops()` before each reading of the clock, or time many steps together",
         )

@@ -1,4 +1,4 @@
-"""XLA508: the garbage collector is run in every step."""
+"""XLA508: the garbage collector runs in every step."""
 
 from collections.abc import Iterator
 
@@ -16,12 +16,12 @@ RULE = Rule(
 
 def check(facts: Facts) -> Iterator[Finding]:
     for call in facts.hot(Effect.GARBAGE_COLLECTION):
-        # A helper that clears memory is called where its callers think fit.
+        # Callers of a function that frees memory decide how often.
         if call.assumed_hot or call.why:
             continue
         yield Finding(
             rule=RULE,
             at=call,
-            message=f"`{call.spelling}` walks all objects of the process {how_often(call)}",
-            help="leave it out, or call it seldom: device memory is freed as soon as nothing refers to a tensor",
+            message=f"`{call.spelling}` traverses all objects of the process {how_often(call)}",
+            help="remove it, or call it every few hundred steps: a tensor is freed with its last reference",
         )

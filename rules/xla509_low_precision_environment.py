@@ -1,4 +1,4 @@
-"""XLA509: a variable of the process makes float32 something less, in silence."""
+"""XLA509: an environment variable reduces the precision of float32 silently."""
 
 from collections.abc import Iterator
 
@@ -18,6 +18,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=setting,
-            message=f"`{setting.subject}` {setting.detail}, though they still say that they are float32",
-            help="choose the type where it shows: `model.to(torch.bfloat16)`, or `torch.autocast`",
+            message=f"`{setting.subject}` {setting.detail}, though their dtype still says float32",
+            help="choose the dtype explicitly, with `model.to(torch.bfloat16)` or `torch.autocast`",
         )

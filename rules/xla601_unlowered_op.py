@@ -1,4 +1,4 @@
-"""XLA601: an op that XLA has no lowering for runs on the host."""
+"""XLA601: an op without an XLA lowering falls back to the host."""
 
 from collections.abc import Iterator
 
@@ -14,13 +14,13 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=op,
-            message=f"{what} has no lowering{by}: its operands go to the host and its result comes back "
+            message=f"{what} has no lowering{by}: its operands are read on the host and its result is uploaded "
             f"{how_often(op)}",
-            help="write it in ops that are lowered, or do it before the data goes to the device",
+            help="rewrite it with lowered ops, or compute it on the host before the upload",
             neutral=Neutral.REPLAY_BACKWARD if op.backward_only else None,
         )
 
 
 def named(ops: list[str]) -> str:
-    """Which of torch's ops they are; where many may be meant, the first tells enough."""
+    """The names of the ops; of three or more only the first."""
     return " or ".join(ops) if len(ops) < 3 else f"{ops[0]} or one of {len(ops) - 1} like it"

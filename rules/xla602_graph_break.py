@@ -1,4 +1,4 @@
-"""XLA602: a call that no graph can hold stands in what `torch.compile(backend="openxla")` compiles."""
+"""XLA602: a call breaks the graph of `torch.compile(backend="openxla")`."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ RULE = Rule(
     name="graph-break",
     family="lowering",
     severity=Severity.WARNING,
-    # A program that compiles its step itself does so whatever the mode.
+    # A program that calls `torch.compile` itself does so in every mode.
     modes=frozenset({Mode.LAZY, Mode.DYNAMO}),
     neutral=Neutral.LEFT_OUT,
     whole_step=True,
@@ -21,6 +21,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=call,
-            message=f"`{call.spelling}` cuts the compiled graph in two {how_often(call)}",
-            help="call it outside of what is compiled, or hand its value over as a tensor",
+            message=f"`{call.spelling}` breaks the compiled graph in two {how_often(call)}",
+            help="call it outside the compiled function, or pass its value in as a tensor",
         )

@@ -1,4 +1,4 @@
-"""XLA603: a training step of which dynamo compiles a part."""
+"""XLA603: dynamo compiles only a part of the training step."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=part,
-            message=f"`{part.spelling}` makes graphs of their own of the forward and the backward pass, beside that "
-            "of the optimizer: the step is run in several executions",
-            help="train without it, or compile the whole step by `torch_xla.compile(step)`: one execution",
+            message=f"`{part.spelling}` compiles forward, backward and optimizer update as separate graphs: each step "
+            "takes several executions",
+            help="train without it, or compile the whole step with `torch_xla.compile(step)`: one execution",
         )

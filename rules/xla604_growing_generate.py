@@ -1,4 +1,4 @@
-"""XLA604: `generate` of transformers grows its inputs by a token at a time."""
+"""XLA604: `generate` of transformers extends its inputs by one token at a time."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=call,
-            message=f"`{call.spelling}` grows ids, mask and cache by each token: each token is compiled, and reads the "
-            "host",
-            help="decode by a loop of your own, with a `StaticCache` and the position as a device tensor",
+            message=f"`{call.spelling}` extends ids, mask and KV cache by one per token: every token compiles a graph "
+            "and reads the host",
+            help="write a decoding loop with a `StaticCache` and the position in a device tensor",
         )

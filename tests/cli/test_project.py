@@ -57,7 +57,7 @@ def test_a_file_that_is_named_alone_has_the_findings_of_the_whole_run(project: X
 
 
 def test_the_project_may_be_left_out_or_named(project: Xlalint) -> None:
-    why = "that this runs in each step is an assumption"
+    why = "this public function has no caller in the linted files"
     alone = project("pkg/utils.py", "--no-project", "--select", "XLA101", "--min-certainty", "possible")
     assert why in alone.out
     assert why not in project("pkg/utils.py", "--select", "XLA101").out

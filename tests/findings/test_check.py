@@ -113,20 +113,20 @@ def test_why_holds_the_chain_the_guards_and_the_assumption() -> None:
         ("x.py", 3, 14),
     ]
     assert "only where `x is not None`" in found.why[2].text
-    assert "assumption" in found.why[3].text
+    assert "assumed to run in every step" in found.why[3].text
 
 
 def test_an_assumption_of_a_caller_names_the_caller() -> None:
     chain = (Step("x.py", Span(2, 4, 2, 8), "Net.fit calls train"),)
     (found,) = check(facts(event(3, 13, why=chain, assumed_hot=True, assumed_of="Net.fit")))
-    assert found.why[1].text == "no caller of Net.fit is in sight: that it runs in each step is an assumption"
+    assert found.why[1].text == "assumed to run in every step: Net.fit has no caller in the linted files"
 
 
 def test_how_often_says_of_whom_it_is_assumed() -> None:
     own = how_often(event(1, 1, loop="", assumed_hot=True))
     above = how_often(event(1, 1, loop="", assumed_hot=True, assumed_of="Net.fit"))
-    assert own.endswith("as is assumed of a public function that nothing here calls")
-    assert above.endswith("as is assumed of `Net.fit`, which leads here and which nothing here calls")
+    assert own == "in every step (assumed: this public function has no caller in the linted files)"
+    assert above.endswith("(assumed: it is reached from `Net.fit`, which has no caller in the linted files)")
 
 
 class ThirdLineOnly:

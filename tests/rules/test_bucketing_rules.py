@@ -46,16 +46,16 @@ def loader(rows):
 @pytest.mark.parametrize(
     ("arguments", "level", "says"),
     [
-        (", truncation=True, max_length=512", "warning", "anew: up to 512 of them"),
-        (', truncation="longest_first", max_length=512', "warning", "anew: up to 512 of them"),
-        (", truncation=True, max_length=512, pad_to_multiple_of=1", "warning", "anew: up to 512 of them"),
-        (", truncation=True, max_length=24", "note", "anew: up to 24 of them"),
+        (", truncation=True, max_length=512", "warning", "a new graph, up to 512 of them"),
+        (', truncation="longest_first", max_length=512', "warning", "a new graph, up to 512 of them"),
+        (", truncation=True, max_length=512, pad_to_multiple_of=1", "warning", "a new graph, up to 512 of them"),
+        (", truncation=True, max_length=24", "note", "a new graph, up to 24 of them"),
         (", truncation=True, max_length=512, pad_to_multiple_of=8", "note", "one of 512 / 8 = 64 lengths: 64 graphs"),
         # Nothing is cut, so that nobody knows how long a row may be.
-        (", max_length=512", "warning", "compiled anew"),
-        (", truncation=False, max_length=512", "warning", "compiled anew"),
-        (", truncation=cut, max_length=512", "warning", "compiled anew"),
-        (", truncation=True", "warning", "compiled anew"),
+        (", max_length=512", "warning", "compiles a new graph"),
+        (", truncation=False, max_length=512", "warning", "compiles a new graph"),
+        (", truncation=cut, max_length=512", "warning", "compiles a new graph"),
+        (", truncation=True", "warning", "compiles a new graph"),
     ],
 )
 def test_as_many_graphs_as_constants_allow_are_told(arguments: str, level: str, says: str) -> None:
@@ -83,13 +83,13 @@ def loader(rows):
 @pytest.mark.parametrize(
     ("longest", "level", "says"),
     [
-        ("max(len(row) for row in rows)", "warning", "anew"),
-        ("min(max(len(row) for row in rows), 512)", "warning", "anew: up to 512 of them"),
-        ("max(min(len(row), 512) for row in rows)", "warning", "anew: up to 512 of them"),
-        ("min(max(len(row) for row in rows), 512) + 2", "warning", "anew: up to 512 of them"),
-        ("min(max(len(row) for row in rows), 512) + len(rows)", "warning", "anew"),
-        ("min(max(len(row) for row in rows), 128 if len(rows) > 3 else 256)", "warning", "anew"),
-        ("max(min(max(len(row) for row in rows), 512), 4)", "warning", "anew: up to 512 of them"),
+        ("max(len(row) for row in rows)", "warning", "compiles a new graph"),
+        ("min(max(len(row) for row in rows), 512)", "warning", "a new graph, up to 512 of them"),
+        ("max(min(len(row), 512) for row in rows)", "warning", "a new graph, up to 512 of them"),
+        ("min(max(len(row) for row in rows), 512) + 2", "warning", "a new graph, up to 512 of them"),
+        ("min(max(len(row) for row in rows), 512) + len(rows)", "warning", "compiles a new graph"),
+        ("min(max(len(row) for row in rows), 128 if len(rows) > 3 else 256)", "warning", "compiles a new graph"),
+        ("max(min(max(len(row) for row in rows), 512), 4)", "warning", "a new graph, up to 512 of them"),
         ("(min(max(len(row) for row in rows), 512) + 7) // 8 * 8", "note", "one of 64 lengths: 64 graphs"),
     ],
 )

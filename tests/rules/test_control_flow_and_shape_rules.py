@@ -122,4 +122,4 @@ def test_each_boolean_operator_is_told_its_own_replacement(operator: str, instea
 def test_an_operator_in_a_test_is_not_told_to_become_a_tensor() -> None:
     (found,) = findings(event(Effect.BOOLEAN_OPERATOR, "and", form="in-test"))
     assert "logical" not in found.help
-    assert "what the host knows first" in found.help
+    assert "test host values first" in found.help

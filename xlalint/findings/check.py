@@ -195,10 +195,10 @@ class _Draft:
         for guard in event.guards:
             yield Reason(*here, f"only where `{guard}`")
         if event.assumed_of:
-            text = f"no caller of {event.assumed_of} is in sight: that it runs in each step is an assumption"
+            text = f"assumed to run in every step: {event.assumed_of} has no caller in the linted files"
             yield Reason(*here, text)
         elif event.assumed_hot:
-            yield Reason(*here, "no caller is in sight: that this runs in each step is an assumption")
+            yield Reason(*here, "assumed to run in every step: this function has no caller in the linted files")
 
     def also(self, placed: _Placed) -> Iterator[Reason]:
         for other in placed.others:

@@ -1,4 +1,4 @@
-"""Words that many messages share."""
+"""Phrases that the messages of several rules share."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from xlalint.facts.events import Event, Heat
 
 
 def how_often(event: Event) -> str:
-    """How often the place of ``event`` runs, for the end of a sentence: "in every step of the loop over `loader`"."""
+    """The frequency of ``event`` as the end of a sentence: "in every step of the loop over `loader`"."""
     if not event.loop:
         return _without_a_loop(event)
     if event.heat is Heat.INNER:
@@ -20,13 +20,15 @@ def how_often(event: Event) -> str:
 
 def _without_a_loop(event: Event) -> str:
     if event.assumed_of:
-        return f"in each step, as is assumed of `{event.assumed_of}`, which leads here and which nothing here calls"
+        return (
+            f"in every step (assumed: it is reached from `{event.assumed_of}`, which has no caller in the linted files)"
+        )
     if event.assumed_hot:
-        return "in each step, as is assumed of a public function that nothing here calls"
+        return "in every step (assumed: this public function has no caller in the linted files)"
     return {
-        Heat.INNER: "several times a step",
-        Heat.STEP: "in each step",
+        Heat.INNER: "several times in every step",
+        Heat.STEP: "in every step",
         Heat.AMORTISED: "in some steps",
-        Heat.EPOCH: "once an epoch",
+        Heat.EPOCH: "once per epoch",
         Heat.ONCE: "once",
     }[event.heat]
