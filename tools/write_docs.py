@@ -27,6 +27,19 @@ _MARKS = re.compile(r"  # ((?:error|missed|false-alarm): .*)$", re.MULTILINE)
 _NAMES = re.compile(r"(?:error|false-alarm): \d+ \[([a-z0-9-]+)\]")
 _FENCE = re.compile(r"^```py (bad|good|fixed).*$", re.MULTILINE)
 _EXPERIMENT = re.compile(r"```toml experiment.*?\n```\n\n?", re.DOTALL)
+_NO_PROSE = re.compile(r"(^```.*?^```$|^[#|<].*?$|`[^`\n]*`|\[[^\]\n]*\]\([^)\n]*\))", re.DOTALL | re.MULTILINE)
+TERMS = {
+    "step-boundary": re.compile(r"step(?:'s)? boundar(?:y|ies)"),
+    "step-loop": re.compile(r"step loops?"),
+    "certainty": re.compile(r"\bcertainty\b"),
+    "heat": re.compile(r"\bheat\b"),
+    "trip-count": re.compile(r"\btrip counts?"),
+    "graph-break": re.compile(r"\bgraph breaks?"),
+    "host-read": re.compile(r"\b(?:a|one) host read\b"),
+    "bucketing": re.compile(r"\bbuckets?\b"),
+    "fallback": re.compile(r"\b(?:falls? back|fallbacks?)\b"),
+}
+"""The words of pages that the glossary explains, by their anchor there."""
 
 
 class DocsError(Exception):
@@ -50,7 +63,8 @@ def index(rules: list[Loaded]) -> str:
         _NOTE,
         "# The rules\n",
         f"{len(rules)} rules. What a rule claims was measured on the device; its page has the programs and the "
-        "figures. Rules that are off by default are on where their code is selected.\n",
+        "figures. Rules that are off by default are on where their code is selected. The [glossary](glossary.md) "
+        "explains the terms, such as [step boundary](glossary.md#step-boundary).\n",
         "| code | name | family | level | what |",
         "| --- | --- | --- | --- | --- |",
     ]
@@ -76,7 +90,20 @@ def rule_page(one: Loaded) -> str:
     text = _MARKS.sub(lambda mark: shown(mark[1], rule), rest)
     text = _EXPERIMENT.sub("", _FENCE.sub("```python", text))
     text = re.sub(r"## Experiment\n\n(?=## )", "", text)
-    return f"{_NOTE}\n{title}\n\n{facts}{text}"
+    return f"{_NOTE}\n{title}\n\n{facts}{linked(text)}"
+
+
+def linked(text: str) -> str:
+    """``text`` with a link to the glossary where its prose first has one of its words."""
+    parts = _NO_PROSE.split(text)
+    for anchor, word in TERMS.items():
+        for at in range(0, len(parts), 2):
+            part, links = word.subn(lambda found, a=anchor: f"[{found[0]}](../glossary.md#{a})", parts[at], count=1)
+            if links:
+                # A link is no prose: no other word is looked for in it.
+                parts[at : at + 1] = _NO_PROSE.split(part)
+                break
+    return "".join(parts)
 
 
 def shown(mark: str, rule: Rule) -> str:

@@ -12,7 +12,7 @@ import click
 
 from xlalint.cli.console import ProgressLine, complain, say, use_color
 from xlalint.cli.entry import FAILED
-from xlalint.cli.options import ReportPath, configurations, project_options, settings_options
+from xlalint.cli.options import TERMS, ReportPath, configurations, project_options, settings_options
 
 if TYPE_CHECKING:
     from xlalint.findings.configuration import Configurations
@@ -46,7 +46,7 @@ class Reading(NamedTuple):
     alone: bool = False
 
 
-@click.command("check", short_help="Lint files and folders (this is the default).")
+@click.command("check", short_help="Lint files and folders (this is the default).", epilog=TERMS)
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @settings_options
 @click.option(

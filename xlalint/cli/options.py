@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+TERMS = "docs/glossary.md explains step boundary, heat, certainty and the other terms of a report."
+"""The last line of the help of each command that prints these terms."""
 _LEVELS = ("note", "warning", "error")
 _CHOICES_OF_RULES = ("select", "extend_select", "ignore", "exclude", "extend_exclude")
 
@@ -81,7 +83,7 @@ SETTINGS = (
     click.option(
         "--min-certainty",
         type=click.Choice(["possible", "likely", "certain"]),
-        help="How sure a finding must be. [default: likely]",
+        help="Lowest certainty to report (docs/glossary.md#certainty). [default: likely]",
     ),
     click.option("--fail-on", type=click.Choice(_LEVELS), help="Least level for exit code 1. [default: warning]"),
     click.option("--assume-xla", is_flag=True, default=None, help="Take all code for code that runs on XLA."),

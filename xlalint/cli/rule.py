@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from xlalint.cli.console import say
-from xlalint.cli.options import GivenPath, configurations
+from xlalint.cli.options import TERMS, GivenPath, configurations
 
 
-@click.command("rule", short_help="Show the page of a rule, or the list of rules.")
+@click.command("rule", short_help="Show the page of a rule, or the list of rules.", epilog=TERMS)
 @click.argument("rule", required=False)
 @click.option("--config", type=GivenPath(), help="Configuration that names plugins.", default=None)
 @click.option("--isolated", is_flag=True, help="Use no configuration file.")

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from xlalint.cli.console import say
-from xlalint.cli.options import GivenPath, configurations
+from xlalint.cli.options import TERMS, GivenPath, configurations
 
 if TYPE_CHECKING:
     from xlalint.device.trace.confirmation import TraceReport
@@ -30,7 +30,7 @@ def _chosen_modes(_: click.Context, __: click.Parameter, value: str) -> tuple[st
     return named
 
 
-@click.command("trace", short_help="Run a program and say what each line costs on the device.")
+@click.command("trace", short_help="Run a program and count what each line costs on the device.", epilog=TERMS)
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="[-- PROGRAM...]")
 @click.option(
     "--mode", "modes", default="lazy", callback=_chosen_modes, help="Modes to run it in, a run each. [default: lazy]"

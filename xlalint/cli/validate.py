@@ -14,6 +14,7 @@ from xlalint.cli import check
 from xlalint.cli.console import ProgressLine, complain, say
 from xlalint.cli.entry import FAILED
 from xlalint.cli.options import (
+    TERMS,
     GivenPath,
     ReportPath,
     Seconds,
@@ -38,7 +39,7 @@ class Wanted(NamedTuple):
     keep: str | None
 
 
-@click.command("validate", short_help="Run each finding on a device, and say which hold.")
+@click.command("validate", short_help="Run each finding on a device, and confirm or refute it.", epilog=TERMS)
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @settings_options
 @click.option(
