@@ -1,4 +1,4 @@
-"""All that a rule may import."""
+"""The public interface for rules: nothing else of xlalint may be imported by one."""
 
 from xlalint.facts.events import FEW_SHAPES, Certainty, Effect, Event, Facts, Heat, Place, Span
 from xlalint.findings.model import Check, Edit, Finding, Mode, Neutral, Rule, Safety, Severity

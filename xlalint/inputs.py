@@ -1,4 +1,4 @@
-"""What a run reads: the files that are named, and what of their project may lead to them."""
+"""Collects the input of a run: the named files, and the files of their project that may call them."""
 
 from __future__ import annotations
 

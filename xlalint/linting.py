@@ -1,4 +1,4 @@
-"""One run: paths to files, files to facts, facts to a report. All but the command line stands here."""
+"""Runs the linter: reads the files, analyses them, applies the rules, and returns a report."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Options(msgspec.Struct, frozen=True):
 
 
 class Progress(Protocol):
-    """Told how far a run is."""
+    """Receives the progress of a run."""
 
     def __call__(self, done: int, total: int) -> None: ...
 
@@ -196,7 +196,7 @@ class Bench:
 
 
 class Followers:
-    """Who follows calls into installed packages: one for each environment that the configurations of a run name.
+    """The followers of calls into installed packages: one for each environment that the configurations of a run name.
     ``cache`` says whether what they find out is kept between runs."""
 
     def __init__(self, configurations: Configurations, cache: bool = True) -> None:
@@ -237,7 +237,7 @@ def _assumptions(configuration: Configuration, follower: Follower | None = None)
 
 
 def _judged(given: Input, configurations: Configurations, options: Options, judge: Finish) -> Iterator[Judged]:
-    """Each file is judged in the process that analysed it."""
+    """The findings of each file, made in the process that analysed it."""
     if not given.sources:
         return
     analyse_each = cast(AnalyseEach, import_module("xlalint.facts.driver.analysis").analyse_each)

@@ -1,4 +1,4 @@
-"""What tests of rules and facts need: lint texts, ask for values, or make facts by hand."""
+"""Supports tests of rules and facts: lints texts, reveals values, builds facts by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A traced run of a user's program: run it, lint its files, hold the one against the other."""
+"""Traces a user's program: runs it, lints its files, and compares findings with the costs that were recorded."""
 
 from __future__ import annotations
 

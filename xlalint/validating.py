@@ -1,4 +1,4 @@
-"""A report, and what a device says of each of its findings."""
+"""Validates the findings of a report: runs each on a device and attaches the evidence."""
 
 from __future__ import annotations
 

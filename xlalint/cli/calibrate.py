@@ -1,4 +1,4 @@
-"""``xlalint calibrate``: measure this device, and write what it does otherwise than the linter's tables say."""
+"""``xlalint calibrate``: measures this device, and writes its differences from the built-in tables as a profile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written where: reports on standard output, one-line complaints and the progress line on standard error."""
+"""Console output: reports on standard output, one-line messages and the progress line on standard error."""
 
 from __future__ import annotations
 

@@ -81,8 +81,8 @@ def xlalint(ctx: click.Context) -> None:
 
 
 def run() -> NoReturn:
-    """The whole life of a process. After a run that did not fail it ends at once: to take the memory of a large one
-    apart, piece by piece, costs a second or two."""
+    """Run the command line and end the process. After success it ends at once: freeing the memory of a large run
+    object by object costs a second or two."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever started us: `>&-`
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 it stays open to the end

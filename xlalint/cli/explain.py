@@ -1,4 +1,4 @@
-"""``xlalint explain FILE:LINE [PATH]…``: why a line is flagged, or is not."""
+"""``xlalint explain FILE:LINE [PATH]…``: explains why a line is flagged, or is not."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _source(path: Path, line: int, configured: Configurations) -> Source:
 
 
 def _verdict(source: Source, line: int, given: Input, configured: Configurations) -> Iterator[str]:
-    """What the rules make of the line, with this configuration and with none that leaves anything out."""
+    """The findings of the line, with this configuration and with one that selects everything."""
     from xlalint.findings.configuration import Configurations
 
     yield "  findings"
@@ -117,7 +117,7 @@ def _verdict(source: Source, line: int, given: Input, configured: Configurations
 
 
 def _without_profile(source: Source, line: int, given: Input, lenient: Configuration) -> list[Diagnostic]:
-    """What would be found if the device did as the linter's own tables say."""
+    """The findings without a device profile."""
     from xlalint.findings.configuration import Configurations
 
     if lenient.profile is None:

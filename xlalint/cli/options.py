@@ -1,4 +1,4 @@
-"""The options that choose settings, shared by the commands, and the configuration that they give."""
+"""The options that commands share, and the configuration that results from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What reports and ``--show-settings`` are made of."""
+"""Builds the context of a report, and the text of ``--show-settings``."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _card(rule: Rule, page: str) -> RuleCard:
 
 
 def first_paragraph(page: str) -> str:
-    """What a page says first below its title, on one line: the definition of the rule."""
+    """The first paragraph of a page on one line: the definition of the rule."""
     for block in page.split("\n\n"):
         text = " ".join(block.split())
         if text and not text.startswith("#"):

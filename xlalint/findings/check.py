@@ -1,4 +1,4 @@
-"""Facts and rules in, diagnostics of one file: judged, placed, numbered, silenced, sorted."""
+"""Applies rules to the facts of one file: findings become sorted diagnostics with places and fingerprints."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LinesOf = Callable[[str], "Lines | None"]
 
 
 class Tools(msgspec.Struct, frozen=True):
-    """What later stages lend. Without them spans are only converted, and nothing is fixed."""
+    """Functions of later stages. Without them spans are only converted, and there are no fixes."""
 
     anchors: Callable[[Source, Lines], Anchors] | None = None
     text_edits: TextEdits | None = None
@@ -45,7 +45,7 @@ class Tools(msgspec.Struct, frozen=True):
 
 
 class Judge:
-    """The rules of one configuration; made once, asked for each file."""
+    """Applies the rules of one configuration to one file after another."""
 
     def __init__(self, configuration: Configuration, rules: Sequence[Loaded]) -> None:
         settings = configuration.settings
@@ -147,7 +147,7 @@ class _Draft:
         self.failures: list[Skipped] = []
 
     def findings(self, loaded: Loaded, facts: Facts) -> Iterator[Finding]:
-        """What a rule finds. A rule that raises is told, and the others go on."""
+        """The findings of one rule. A rule that raises is reported as a failure, and the others go on."""
         try:
             yield from loaded.check(facts)
         except Exception as error:
@@ -250,14 +250,14 @@ class _Draft:
 
 
 def _order(placed: _Placed) -> tuple[Position, int, str]:
-    """By place; at one place the gravest first."""
+    """The sort key: by place; at one place the most severe first."""
     finding = placed.finding
     level = finding.severity if finding.severity is not None else finding.rule.severity
     return (placed.at, -level, finding.rule.code)
 
 
 def _one_per_event(numbered: Iterable[tuple[_Placed, str]]) -> list[tuple[_Placed, str]]:
-    """One event, one finding; the other rules that it touches are told in its reasons."""
+    """Keeps one finding per event; its reasons name the other rules that flag it."""
     first: dict[tuple[Span, object], int] = {}
     kept: list[tuple[_Placed, str]] = []
     for placed, name in numbered:

@@ -1,4 +1,4 @@
-"""Where settings come from: the nearest ``xlalint.toml``, or ``pyproject.toml`` with ``[tool.xlalint]``."""
+"""Finds and reads configuration files: the nearest ``xlalint.toml``, or ``pyproject.toml`` with ``[tool.xlalint]``."""
 
 from __future__ import annotations
 

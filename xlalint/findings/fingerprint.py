@@ -1,4 +1,4 @@
-"""The name by which a finding is known again after the file was edited.
+"""Fingerprints of findings, which stay the same when the file is edited elsewhere.
 
 No path and no line go into it: a moved file or an import added above leaves it as it is. Nor does layout: blanks,
 line breaks, comments, the kind of quotes and a trailing comma may change.

@@ -73,7 +73,7 @@ class Neutral(Enum):
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """What a rule is. Its check is the function ``check(facts)`` of the same module."""
+    """The metadata of a rule. Its check is the function ``check(facts)`` of the same module."""
 
     code: str
     name: str
@@ -92,7 +92,7 @@ class Rule(msgspec.Struct, frozen=True):
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """What a rule says of one event."""
+    """One rule's judgement of one event."""
 
     rule: Rule
     at: Event
@@ -150,7 +150,7 @@ class Verdict(Enum):
 
 
 class Basis(Enum):
-    """What a verdict rests on."""
+    """The basis of a verdict: computed by the program's own statements, or assumed."""
 
     RUN = "run"
     """The program itself."""
@@ -176,8 +176,8 @@ Growth: TypeAlias = Literal["none", "once", "bounded", "per-step"]
 
 
 class ModeEvidence(msgspec.Struct, frozen=True, kw_only=True):
-    """What one mode said. ``before`` and ``after`` are totals of the longer run, as it is and without the flagged
-    cost; ``per_step`` is the difference that each further step makes."""
+    """The verdict and figures of one mode. ``before`` and ``after`` are totals of the longer run, with and without the
+    flagged cost; ``per_step`` is the difference that each further step makes."""
 
     verdict: Verdict
     reason: str
@@ -195,7 +195,7 @@ class Device(msgspec.Struct, frozen=True):
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """What a device said of a finding."""
+    """The verdicts and figures of a device for one finding."""
 
     verdict: Verdict
     reason: str
@@ -259,7 +259,7 @@ class Skipped(msgspec.Struct, frozen=True):
 
 
 class Judged(msgspec.Struct, frozen=True):
-    """What is said of one file; ``path`` as it is shown."""
+    """The result for one file; ``path`` as it is shown."""
 
     path: str
     diagnostics: tuple[Diagnostic, ...] = ()

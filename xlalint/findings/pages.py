@@ -45,7 +45,7 @@ exec({text!r}, vars(_sys.modules["{name}"]))
 
 
 class PageError(Exception):
-    """A page that is not well formed. The message is one line and names the line of the page where it can."""
+    """A malformed page. The message is one line and names the line of the page where it can."""
 
 
 class Mark(msgspec.Struct, frozen=True, order=True):

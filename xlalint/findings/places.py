@@ -1,4 +1,4 @@
-"""Where a finding stands, as it is shown: the fast reading's span, which is exact but inside f-strings."""
+"""Converts spans to the positions that reports show; spans inside f-strings are resolved by libcst."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A profile: what a user's own device does otherwise than the tables of the linter say. Written by ``calibrate``.
+"""Reads and writes device profiles: the differences of a user's device from the built-in tables.
 
 ``docs/calibrate.md`` is the page of it.
 """
@@ -28,7 +28,7 @@ _READS = ("never", "always", "sometimes")
 
 
 class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How much was measured: a quick calibration says nothing of the rest."""
+    """The number of ops and rules that were measured."""
 
     ops: int
     rules: int
@@ -45,7 +45,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class RuleProfile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A rule of which something does not hold."""
+    """The modes in which a rule is free, and the experiments that differ."""
 
     code: str
     name: str
@@ -131,7 +131,7 @@ def _document(found: Mapping[str, Any], origin: str) -> Document:
 
 
 def _refuse_unknown_rows(document: Document, plugins: Sequence[str], origin: str) -> None:
-    """A profile that is used in part only would promise more than it holds."""
+    """Raises for ops and rules that are unknown here: a profile is used as a whole or not at all."""
     own = version("xlalint")
     by = f" (written by xlalint {document.xlalint}, this is {own}: calibrate again)" if document.xlalint != own else ""
     ops = {row.name for row in load_ops().rows}

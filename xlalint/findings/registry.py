@@ -1,4 +1,4 @@
-"""The rules that are installed: found by being in the folder ``xlalint.rules``, never named anywhere else.
+"""Finds and imports the installed rules, by their file names in ``xlalint.rules``; no list names them.
 
 A rule is a module ``xlaNNN_bad_thing.py`` with ``RULE`` and ``check``, and a page of the same name. Other packages
 give rules of the same form through the entry point group ``xlalint.rules``; they are loaded only when the

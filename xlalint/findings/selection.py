@@ -1,4 +1,4 @@
-"""Which rules count: selectors by code, prefix, name, family or ``ALL``; the more specific wins.
+"""Selects rules: selectors by code, prefix, name, family or ``ALL``; the more specific wins.
 
 Among equally specific ones the command line beats the configuration, and ``ignore`` beats ``select``.
 """

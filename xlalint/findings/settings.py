@@ -1,4 +1,4 @@
-"""What the user can set: the keys, their types and defaults. ``docs/configuration.md`` is the page of it."""
+"""The settings: keys, types and defaults, as documented in ``docs/configuration.md``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comments that silence findings, and those that silence nothing.
+"""Suppression comments, and the detection of those that silence nothing.
 
 ``# xlalint: ignore[XLA101] the reason`` on the first or last line of the statement, ``# xlalint: ignore-file[XLA101]``
 for a file; both without brackets mean every rule. ``# noqa: XLA101`` counts too, alone and beside codes of other

@@ -1,4 +1,4 @@
-"""Where the packages lie that code of a folder imports, and which version of each."""
+"""Locates the installed packages that the code of a folder imports, and their versions."""
 
 from __future__ import annotations
 

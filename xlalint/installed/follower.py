@@ -1,4 +1,4 @@
-"""Who follows: finds the package that a name belongs to, and asks it, or what an earlier run found out of it."""
+"""Follows calls into installed packages: finds the package of a name, and queries it or the cache of earlier runs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""One installed package: its files are read as they are needed, and each question is answered by an engine of its own,
-so that what is seen belongs to this question alone."""
+"""Analyses one installed package: reads its files on demand, and answers each query with an engine of its own, so that
+no result depends on another query."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Abstract values as plain data: what goes into a question about a library, and what comes back of it.
+"""Serialises abstract values for queries about a library, and for their results.
 
 What belongs to the asking program alone (its classes, functions and loops) is left out: such a value is unknown there.
 """

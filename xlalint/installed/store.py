@@ -1,4 +1,4 @@
-"""Answers kept between runs: one file for each version of a package, dropped when a file that was read has changed."""
+"""Caches query results between runs: one file per version of a package, dropped when a file it read has changed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Kept(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Shelf(msgspec.Struct, array_like=True):
-    """What is known of one version of a package: ``linter`` tells which xlalint found it out."""
+    """The cached results of one version of a package: ``linter`` identifies the xlalint that made them."""
 
     linter: str
     files: dict[str, Stamp]

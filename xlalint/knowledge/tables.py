@@ -1,4 +1,4 @@
-"""The hand-written tables, read once a process: results of ops, frameworks, guards.
+"""Reads the hand-written tables, once per process: results of ops, frameworks, guards.
 
 Each is a csv file with comment lines (``#``) and a header; no cell holds a comma but the last.
 """

@@ -1,4 +1,4 @@
-"""What a report needs beside the findings."""
+"""The data that a report needs beside the findings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xlalint.findings.model import Diagnostic, Report, Severity
 
 
 class RuleCard(msgspec.Struct, frozen=True, kw_only=True):
-    """What a report may tell of a rule."""
+    """The data of a rule that a report may show."""
 
     code: str
     name: str

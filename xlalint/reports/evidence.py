@@ -1,4 +1,4 @@
-"""What a device said of a finding, for people and for programs."""
+"""Renders the evidence of a device, for people and for programs."""
 
 from __future__ import annotations
 

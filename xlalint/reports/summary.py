@@ -32,7 +32,7 @@ def _left_out(report: Report) -> str:
 
 
 def profile_lines(report: Report) -> Iterator[str]:
-    """On whose word costs were flagged, or left alone, where it was not the linter's own."""
+    """The device profiles that decided which costs were flagged."""
     for used in report.profiles:
         device = used.device
         measured = f"{device.kind} device, torch {device.torch}, torch_xla {device.torch_xla}"
@@ -46,7 +46,7 @@ def _by_severity(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def _by_verdict(diagnostics: Sequence[Diagnostic]) -> str:
-    """What a device said of them, where one was asked."""
+    """The number of findings by verdict, where a device ran them."""
     counts = Counter(each.evidence.verdict for each in diagnostics if each.evidence is not None)
     parts = [f"{counts[verdict]} {verdict.value.replace('-', ' ')}" for verdict in Verdict if counts[verdict]]
     return f": {', '.join(parts)}" if parts else ""

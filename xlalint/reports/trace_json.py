@@ -1,4 +1,4 @@
-"""A trace for programs: one JSON object. Several modes, or a launch of several processes, stand in it apart, too."""
+"""A trace for programs: one JSON object. It holds several modes, and several processes, separately."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files of a project may lead to the functions of some of them: found by names, without parsing.
+"""Finds the files of a project that may call functions of the named files, by a text search for names, without parsing.
 
 A file depends on another where a definition of its own mentions what the other defines, and it imports that by name,
 or what holds it. Whoever mentions that definition depends on it in turn. Text in comments and short strings counts,

@@ -1,4 +1,4 @@
-"""Paths to files: folders are walked in sorted order, named files are taken as they are."""
+"""Discovers the files to lint: walks folders in sorted order, and takes named files as they are."""
 
 from __future__ import annotations
 

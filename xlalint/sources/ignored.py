@@ -1,4 +1,4 @@
-"""Which paths stay out: default folders, the user's patterns, and ``.gitignore`` files where they stand."""
+"""Decides which paths are excluded: default folders, the user's patterns, and ``.gitignore`` files where they stand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logical lines and comments of a text, without parsing: where a statement begins and ends, and what is said beside it.
+"""Finds the logical lines and comments of a text without parsing.
 
 ``tokenize`` gives the same and takes about five times as long; and it gives up on broken code, where this goes on.
 """

@@ -1,4 +1,4 @@
-"""Bytes to text, as Python itself would read them: PEP 263 cookies, byte order marks, one line for each failure."""
+"""Decodes bytes as Python itself does: PEP 263 cookies, byte order marks, one line for each failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The screen: which files can hold tensors at all, by their import lines, without parsing.
+"""Screens files by their import lines, without parsing: only those that can hold tensors are analysed.
 
 The word alone is not enough of a reason to analyse a file: comments and lists of package names hold it too.
 """

@@ -1,4 +1,4 @@
-"""The text of one file, decoded."""
+"""The decoded text of one file."""
 
 from __future__ import annotations
 
