@@ -134,13 +134,13 @@ def ops_page() -> str:
 
 
 def op_line(row: OpRow) -> str:
-    forward = told(row.costs, row.condition)
-    backward = told(row.backward_costs, row.backward_condition)
+    forward = cost_cell(row.costs, row.condition)
+    backward = cost_cell(row.backward_costs, row.backward_condition)
     fallback = " ".join(f"`{name}`" for name in row.fallback)
     return f"| `{row.name}` | {forward} | {fallback} | {backward} | {'yes' if row.data_shape else ''} | {row.openxla} |"
 
 
-def told(cost: str, condition: str) -> str:
+def cost_cell(cost: str, condition: str) -> str:
     if cost == "never":
         return ""
     if condition in ("", "?"):

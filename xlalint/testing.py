@@ -42,18 +42,18 @@ def facts_of(
 def whole(analysed: Analysed) -> Facts:
     """The facts of a file, all of which was analysed. Raises ``ValueError``."""
     if analysed.failures:
-        raise ValueError("; ".join(told(one) for one in analysed.failures))
+        raise ValueError("; ".join(described(one) for one in analysed.failures))
     return analysed.facts
 
 
-def told(failure: Failure | Skipped) -> str:
+def described(failure: Failure | Skipped) -> str:
     return f"line {failure.line}, {failure.function}: {failure.reason}" if failure.line else failure.reason
 
 
 def diagnostics_of(judged: Judged) -> list[Diagnostic]:
     """What is found in a file, suppressed findings left out. Raises ``ValueError`` where a rule failed."""
     if judged.skipped:
-        raise ValueError("; ".join(map(told, judged.skipped)))
+        raise ValueError("; ".join(map(described, judged.skipped)))
     return [one for one in judged.diagnostics if one.suppressed is None]
 
 
@@ -134,7 +134,7 @@ def revealed_values(files: Mapping[str, str]) -> dict[tuple[str, int], Value]:
         engine.reveal = lambda path, line, value: seen.setdefault((path, line), []).append(value)
         part.evaluate_with(engine, part.own)
         if part.failures:
-            raise ValueError("; ".join(map(told, part.failures)))
+            raise ValueError("; ".join(map(described, part.failures)))
         return {
             (os.path.relpath(path, folder).replace(os.sep, "/"), line): join_all(
                 [value for value in values if value is not UNKNOWN]

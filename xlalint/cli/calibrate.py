@@ -68,12 +68,12 @@ def _calibrated(plan: Plan, quiet: bool) -> Calibration:
 
     progress = ProgressLine(sys.stderr, "done") if sys.stderr.isatty() and not quiet else None
 
-    def told(done: int, total: int, remark: str) -> None:
+    def show_progress(done: int, total: int, remark: str) -> None:
         if progress is not None:
             progress(done, total, remark)
 
     try:
-        return calibrate(plan, told)
+        return calibrate(plan, show_progress)
     except (WorkerError, NotMeasurable) as error:
         raise click.ClickException(f"{error}: `pip install 'xlalint[device]'` brings what it needs") from error
     finally:

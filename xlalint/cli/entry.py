@@ -75,7 +75,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
 )
 @click.pass_context
 def xlalint(ctx: click.Context) -> None:
-    """The linter for PyTorch on XLA: finds the lines that cost on TPU and Trainium, and says why."""
+    """The linter for PyTorch on XLA: finds the lines that cost on TPU and Trainium, and explains why."""
     if ctx.invoked_subcommand is None:
         say(ctx.get_help() + "\n")
 

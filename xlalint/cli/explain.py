@@ -72,7 +72,7 @@ def command(
         text = explain(source, line, Followers(configured).assumptions, given.sources, given.around)
     except engine.Unexplained as error:
         raise click.ClickException(f"{path}: {error}") from error
-    say(text + "".join(f"{told}\n" for told in _verdict(source, line, given, configured)))
+    say(text + "".join(f"{row}\n" for row in _verdict(source, line, given, configured)))
     for remark in given.remarks:
         complain("warning", remark)
     return 0

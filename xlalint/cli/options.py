@@ -72,13 +72,15 @@ def _list_option(name: str, text: str, callback: Callable[..., Any] = joined) ->
 
 SETTINGS = (
     _list_option("--select", "Rules to use: codes, prefixes, names, families or ALL.", joined_some),
-    _list_option("--extend-select", "Rules to use as well."),
+    _list_option("--extend-select", "Further rules to use."),
     _list_option("--ignore", "Rules not to use."),
-    _list_option("--exclude", "Patterns of paths to pass over, instead of the usual ones."),
-    _list_option("--extend-exclude", "More patterns of paths to pass over."),
+    _list_option("--exclude", "Path patterns to exclude, in place of the defaults."),
+    _list_option("--extend-exclude", "Further path patterns to exclude."),
     click.option("--force-exclude", is_flag=True, default=None, help="Exclude files that are named explicitly too."),
     click.option(
-        "--mode", type=click.Choice(["lazy", "dynamo", "eager", "all"]), help="Whose costs count. [default: lazy]"
+        "--mode",
+        type=click.Choice(["lazy", "dynamo", "eager", "all"]),
+        help="Execution mode whose costs are reported. [default: lazy]",
     ),
     click.option(
         "--min-certainty",
@@ -86,10 +88,10 @@ SETTINGS = (
         help="Lowest certainty to report (docs/glossary.md#certainty). [default: likely]",
     ),
     click.option("--fail-on", type=click.Choice(_LEVELS), help="Least level for exit code 1. [default: warning]"),
-    click.option("--assume-xla", is_flag=True, default=None, help="Take all code for code that runs on XLA."),
-    click.option("--profile", type=GivenPath(), help="What your device does, as `xlalint calibrate` wrote it."),
-    click.option("--follow/--no-follow", default=None, help="Follow calls into installed packages. [default: follow]"),
-    click.option("--python", type=GivenPath(), help="Environment or interpreter that has those packages."),
+    click.option("--assume-xla", is_flag=True, default=None, help="Treat all code as code that runs on XLA."),
+    click.option("--profile", type=GivenPath(), help="Device profile that `xlalint calibrate` wrote."),
+    click.option("--follow/--no-follow", default=None, help="Analyse calls into installed packages. [default: follow]"),
+    click.option("--python", type=GivenPath(), help="Interpreter or environment whose packages are analysed."),
     click.option("--jobs", "-j", type=click.IntRange(0), help="Processes; 0: one for each core."),
     click.option("--config", type=GivenPath(), help="Use this configuration file and no other."),
     click.option("--isolated", is_flag=True, help="Use no configuration file."),
@@ -104,7 +106,7 @@ PROJECT = (
         help="Folder of the project that the files belong to. [default: that of the nearest configuration, "
         "pyproject.toml or version control]",
     ),
-    click.option("--no-project", is_flag=True, help="Read what is named, and none of the project around it."),
+    click.option("--no-project", is_flag=True, help="Read the named files and their imports, not their project."),
 )
 
 

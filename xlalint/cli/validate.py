@@ -54,7 +54,7 @@ class Wanted(NamedTuple):
     "--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True, help="Colours."
 )
 @click.option("--quiet", "-q", is_flag=True, help="Findings and errors only.")
-@click.option("--verbose", "-v", is_flag=True, help="Say what is used and how long it takes, on standard error.")
+@click.option("--verbose", "-v", is_flag=True, help="Report settings and times on standard error.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even where something is found.")
 @click.option("--strict", is_flag=True, help="Exit with 2 where any file can't be read.")
 @project_options

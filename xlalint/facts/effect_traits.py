@@ -11,8 +11,8 @@ import msgspec
 from xlalint.facts.events import Effect
 
 READS: Final = "reads the host"
-SIZES: Final = "makes a shape that depends on the data"
-FALLS_BACK: Final = "runs an op on the CPU"
+SIZES: Final = "creates a shape that depends on the data"
+FALLS_BACK: Final = "falls back to the CPU"
 
 
 class EffectTraits(msgspec.Struct, frozen=True, kw_only=True):

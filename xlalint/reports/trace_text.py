@@ -53,7 +53,7 @@ def _process(process: TracedProcess, named: bool) -> Iterator[str]:
         yield "The process ended before its end was recorded: these are the counts until then."
     yield f"In all: {_words(process.totals)}."
     if not process.steps:
-        yield "No step boundary was passed, so nothing is told by step."
+        yield "No step boundary was passed, so there are no figures by step."
         return
     first = 1
     for counts, group in groupby(process.each_step):
@@ -69,16 +69,16 @@ def _process(process: TracedProcess, named: bool) -> Iterator[str]:
 def _steady_summary(process: TracedProcess, rates: Rates) -> str:
     """What a steady step does, and what it would do without the lines that want values early."""
     early = [line for line in process.lines if line.early]
-    told = f"A steady step runs {_amount(rates.executions, 'graph')}"
+    text = f"A steady step runs {_amount(rates.executions, 'graph')}"
     if process.totals.reads:
-        told += f" and reads the host {_times(rates.reads)}"
+        text += f" and reads the host {_times(rates.reads)}"
     if rates.compiles:
-        told += f", compiling {_figure(rates.compiles)} of them anew"
+        text += f", compiling {_figure(rates.compiles)} of them again"
     if not early:
-        return f"{told}."
+        return f"{text}."
     lines = " and ".join(filter(None, [", ".join(_number(line) for line in early[:-1]), _number(early[-1])]))
     word = "line" if len(early) == 1 else "lines"
-    return f"{told}; without {word} {lines} it would run {_figure(rates.executions - process.early)}."
+    return f"{text}; without {word} {lines} it would run {_figure(rates.executions - process.early)}."
 
 
 def _line_table(report: TraceReport) -> Iterator[str]:
@@ -141,9 +141,9 @@ def _mode_row(trace: Trace) -> tuple[str, ...]:
 
 
 def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
-    told = list(lines)
-    if told:
-        yield from ("", f"{title}:", *(f"  {line}" for line in told))
+    rows = list(lines)
+    if rows:
+        yield from ("", f"{title}:", *(f"  {row}" for row in rows))
 
 
 def _aligned(rows: Sequence[Sequence[str]], left: int) -> Iterator[str]:
