@@ -18,7 +18,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=call,
-            message=f"`{call.spelling}` reads {what_is_read(call)} on the host to log it {how_often(call)}",
+            message=f"`{call.spelling}` reads {what_is_read(call)} on the host to log it, {how_often(call)}",
             help="log every few steps, after the step boundary; in `logger.debug` pass the tensor as a `%s` argument",
             fix=format_when_shown(call),
         )

@@ -12,7 +12,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=call,
-            message=f"`{call.spelling}` reads `{call.operand}`: the scheduler {call.detail} {how_often(call)}",
+            message=f"`{call.spelling}` reads `{call.operand}`: the scheduler {call.detail}, {how_often(call)}",
             help="pass a mean that is read once per epoch, or use a scheduler that counts steps, such as `StepLR`",
             # Nothing is pending after the boundary: no graph is cut, and what remains is a transfer.
             severity=Severity.NOTE if call.place is Place.AFTER_BOUNDARY else None,

@@ -19,7 +19,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=call,
-            message=f"`{call.spelling}` {call.detail} {how_often(call)}",
+            message=f"`{call.spelling}` {call.detail}, {how_often(call)}",
             help=instead(call),
         )
 

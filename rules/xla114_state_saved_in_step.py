@@ -22,6 +22,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=save,
-            message=f"`{save.spelling}` {save.detail} {how_often(save)}",
+            message=f"`{save.spelling}` {save.detail}, {how_often(save)}",
             help="save every few hundred steps, after the boundary, with `xm.save`: it transfers all tensors at once",
         )

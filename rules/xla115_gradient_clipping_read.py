@@ -18,7 +18,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=call,
-            message=f"`{call.spelling}` {call.detail} {how_often(call)}",
+            message=f"`{call.spelling}` {call.detail}, {how_often(call)}",
             help="clip by the 2-norm or with `clip_grad_value_`; test for infinite gradients every few steps",
             fix=ask_nothing(call),
         )

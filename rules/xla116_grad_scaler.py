@@ -19,6 +19,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=update,
-            message=f"`{update.spelling}` {update.detail} {how_often(update)}",
+            message=f"`{update.spelling}` {update.detail}, {how_often(update)}",
             help='remove the scaler: under `torch.autocast("xla")` bfloat16 needs no loss scaling',
         )

@@ -18,7 +18,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=call,
-            message=f"`{call.spelling}` {call.detail} {how_often(call)}",
+            message=f"`{call.spelling}` {call.detail}, {how_often(call)}",
             help="pass `validate_args=False` where the arguments are known to be valid",
             fix=unchecked(call),
         )

@@ -21,6 +21,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=call,
-            message=f"`{call.spelling}` {call.detail} {how_often(call)}",
+            message=f"`{call.spelling}` {call.detail}, {how_often(call)}",
             help="reduce on the device with `xm.all_reduce`; read the result every few steps",
         )

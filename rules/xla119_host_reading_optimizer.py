@@ -18,7 +18,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=update,
-            message=f"`{update.spelling}` of {optimizer(update.subject)} {update.detail} {how_often(update)}",
+            message=f"`{update.spelling}` of {optimizer(update.subject)} {update.detail}, {how_often(update)}",
             help="use an optimizer that stays on the device, such as `SGD` or `AdamW`",
         )
 

@@ -18,6 +18,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=draw,
-            message=f"`{draw.spelling}` uses a CPU generator: it samples on the host and uploads {how_often(draw)}",
+            message=f"`{draw.spelling}` uses a CPU generator: it samples on the host and uploads the numbers "
+            f"{how_often(draw)}",
             help="drop `generator=` and seed the device with `torch_xla.manual_seed`",
         )

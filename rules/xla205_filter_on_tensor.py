@@ -18,6 +18,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=test,
-            message=f"the filter `{test.spelling}` reads `{test.operand}` once for each element {how_often(test)}",
+            message=f"the filter `{test.spelling}` reads `{test.operand}` for each element, {how_often(test)}",
             help="keep all elements, and select with a mask and `torch.where`",
         )

@@ -18,7 +18,7 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=call,
-            message=f"`{call.spelling}` {call.detail} {how_often(call)}",
+            message=f"`{call.spelling}` {call.detail}, {how_often(call)}",
             help=(
                 'load the model with `attn_implementation="eager"`, which does not read the mask, or pass no mask'
                 if call.subject.startswith("transformers.")

@@ -23,7 +23,7 @@ def check(facts: Facts) -> Iterator[Finding]:
 def what_is_read(pick: Event) -> str:
     if pick.form == "mask-from-host":
         return f"uploads the host mask `{pick.operand}` and reads it back"
-    return f"reads the mask `{pick.operand}`, and its length depends on the data"
+    return "reads its mask on the host, and its length depends on the data"
 
 
 def sum_by_where(pick: Event) -> Edit | None:

@@ -12,6 +12,6 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=call,
-            message=f"`{call.spelling}` reads its repeats `{call.operand}` on the host {how_often(call)}",
+            message=f"`{call.spelling}` reads its repeats on the host to size its result, {how_often(call)}",
             help="repeat by a Python integer, or index by a cumulative sum; `output_size=` only avoids recompilation",
         )

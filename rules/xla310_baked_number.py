@@ -10,12 +10,12 @@ RULE = Rule(code="XLA310", name="baked-number", family="dynamic-shape", severity
 def check(facts: Facts) -> Iterator[Finding]:
     for use in facts.hot(Effect.BAKED_NUMBER):
         few = use.detail == "few values"
-        values = "its values repeat" if few else f"it changes {how_often(use)}"
+        change = "it changes among a few values" if few else f"it changes {how_often(use)}"
         yield Finding(
             rule=RULE,
             at=use,
-            message=f"the number in `{use.spelling}` becomes a graph constant: each new value compiles a new graph "
-            f"({values})",
+            message=f"the number in `{use.spelling}` becomes a graph constant: {change}, and each new value compiles "
+            "a new graph",
             help="pass it as a device tensor, `torch.tensor(i, device=x.device)`, or keep it among a few values",
             fix=index_by_tensor(use),
             # One graph for each value, each compiled once.

@@ -30,11 +30,17 @@ def check(facts: Facts) -> Iterator[Finding]:
             rule=RULE,
             at=call,
             message=f"`{call.spelling}`: on XLA `{call.subject}` {call.detail}",
-            help=f"{fix.title} instead" if fix else "remove it from the code that runs on XLA",
+            help=what_to_write(fix),
             fix=fix,
             # A call that is ignored silently is no error.
             severity=None if raises else Severity.WARNING,
         )
+
+
+def what_to_write(fix: Edit | None) -> str:
+    if fix is None:
+        return "remove it from the code that runs on XLA"
+    return f"{fix.title} instead" if fix.kind == "replace-callee" else fix.title
 
 
 def xla_spelling(call: Event) -> Edit | None:
