@@ -104,7 +104,7 @@ def told_with(xlalint: Xlalint, *paths: str) -> str:
 @pytest.mark.usefixtures("package")
 def test_with_paths_a_line_is_told_as_a_run_over_them_finds_it(xlalint: Xlalint) -> None:
     alone = told_with(xlalint)
-    assert "an assumption, for no caller" in alone
+    assert "assumed, because" in alone
     for paths in (["package"], ["package/caller.py"], ["package/library.py", "package", "package/caller.py"]):
         told = told_with(xlalint, *paths)
         assert "in every step, by the loop at package/caller.py:7" in told

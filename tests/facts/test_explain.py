@@ -51,7 +51,7 @@ def test_a_read_in_the_step_tells_value_loop_and_chain() -> None:
     assert "train calls report at train.py:18" in told
     assert "loss: likely tensor xla float[]" in told
     assert "scalar-read: `loss.item()` of likely tensor xla float[]" in told
-    assert told[-1] == "before the step's boundary, in every step, likely: left to the rule"
+    assert told[-1] == "before the step boundary, in every step, likely: its rule decides"
 
 
 def test_a_guard_is_told() -> None:
@@ -62,28 +62,28 @@ def test_a_guard_is_told() -> None:
 
 def test_an_amortised_read_tells_the_test_that_amortises_it() -> None:
     told = explained(PROGRAM.replace("print(loss.item())\n\n", "pass\n\n"), "print(loss.item())")
-    assert "behind a test that holds only now and then (line 19)" in told
-    assert told[-1].endswith("what does not run in every step is not flagged")
+    assert "behind a guard that holds only in some steps (line 19)" in told
+    assert told[-1].endswith("not flagged, because it does not run in every step")
 
 
 def test_a_read_after_the_loop_runs_once() -> None:
     told = explained(PROGRAM, "return loss.item()")
     assert "once (in `train`)" in told
-    assert told[-1] == "once, likely: what does not run in every step is not flagged"
+    assert told[-1] == "once, likely: not flagged, because it does not run in every step"
 
 
 def test_what_is_dead_on_xla_is_never_reached() -> None:
-    assert any(row.startswith("never, as far as can be seen") for row in explained(PROGRAM, "never"))
+    assert any(row.startswith("never: no expression of this line is reached") for row in explained(PROGRAM, "never"))
 
 
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
-        ("seen[0] += 1", "nothing that costs: the tensors here live on the host"),
-        ("loss = torch", "nothing that costs: what is done to the tensors here stays on the device"),
-        ("torch_xla.sync()", "a step boundary: what is pending runs here"),
-        ("optimizer.step()", "the optimizer's step: its loop is a loop of steps"),
-        ("device = torch_xla", "nothing that costs: no device tensor is known here"),
+        ("seen[0] += 1", "no cost: the tensors here are on the host"),
+        ("loss = torch", "no cost: all operations here stay on the device"),
+        ("torch_xla.sync()", "a step boundary: pending operations are executed here"),
+        ("optimizer.step()", "an optimizer step: its loop is a step loop"),
+        ("device = torch_xla", "no cost: no device tensor is known here"),
     ],
 )
 def test_a_line_without_findings_tells_why(code: str, reason: str) -> None:
@@ -97,13 +97,13 @@ def test_a_missing_boundary_is_told_at_the_loop() -> None:
 
 def test_an_assumption_is_told_as_one() -> None:
     told = explained("import torch\n\n\ndef f(x: torch.Tensor):\n    return x.item()\n", "x.item()")
-    assert "in every step: an assumption, for no caller is in sight (in `f`)" in told
+    assert "in every step: assumed, because this function has no caller in the linted files (in `f`)" in told
 
 
 def test_an_assumption_of_a_caller_names_the_caller() -> None:
     text = "import torch\n\n\ndef f(x: torch.Tensor):\n    return x.item()\n\n\ndef g(x: torch.Tensor):\n    f(x)\n"
     told = explained(text, "x.item()")
-    assert "in every step: an assumption, for no caller of g is in sight (in `f`)" in told
+    assert "in every step: assumed, because g has no caller in the linted files (in `f`)" in told
 
 
 def test_what_is_only_possible_tells_how_it_is_shown() -> None:
@@ -115,13 +115,13 @@ def test_hints_are_heeded() -> None:
     text = "import torch\n\n\ndef f(batches, net):\n    for x in batches:\n        print(net(x).item())\n"
     plain = explained(text, "print")
     hinted = explained(text, "print", Assumptions(loaders=frozenset({"batches"})))
-    assert "in the loop at line 5, a loop of steps" in hinted
-    assert "in the loop at line 5, a loop of steps" not in plain
+    assert "in the loop at line 5, a step loop" in hinted
+    assert "in the loop at line 5, a step loop" not in plain
 
 
 def test_an_empty_line_has_nothing_to_tell() -> None:
     told = explain(Source("train.py", PROGRAM, "utf-8"), 3, lambda _: Assumptions())
-    assert "never, as far as can be seen" in told
+    assert "never: no expression of this line is reached" in told
 
 
 def test_a_file_that_cannot_be_parsed_is_told_in_one_line() -> None:

@@ -10,7 +10,7 @@ import msgspec
 from xlalint.facts.events import Facts
 
 TOO_DEEP = "nested too deeply"
-OVERRUN = "more work than one file may cost; what comes after it in the file was not analysed either"
+OVERRUN = "the bound on the work for one file was reached; the rest of the file was not analysed either"
 
 
 class Overrun(Exception):

@@ -25,18 +25,18 @@ from xlalint.sources.source import Source
 
 OFTEN = {
     Heat.ONCE: "once",
-    Heat.EPOCH: "once an epoch",
-    Heat.AMORTISED: "now and then in the steps",
+    Heat.EPOCH: "once per epoch",
+    Heat.AMORTISED: "in some steps",
     Heat.STEP: "in every step",
     Heat.INNER: "several times in every step",
 }
 REGIONS = {
-    RegionKind.AMORTISED: "behind a test that holds only now and then",
-    RegionKind.RARE: "behind a test of the first or last step, or in an exception handler",
-    RegionKind.EVALUATION: "where gradients are off",
+    RegionKind.AMORTISED: "behind a guard that holds only in some steps",
+    RegionKind.RARE: "behind a guard for the first or last step, or in an exception handler",
+    RegionKind.EVALUATION: "in evaluation: gradients are disabled",
     RegionKind.CLOSURE: "in a step closure, which runs after the boundary",
-    RegionKind.GIVEN: "behind a test of whether a parameter was given",
-    RegionKind.COLLATE: "where batches are made, on the host",
+    RegionKind.GIVEN: "behind a guard on an optional parameter",
+    RegionKind.COLLATE: "in code that builds batches, on the host",
 }
 
 
@@ -108,7 +108,7 @@ class Explanation:
         yield f"{source.path}:{line}: {source.lines()[line - 1].strip()}"
         yield from section("not linted", self.not_linted())
         if not self.regions:
-            yield from section("how often", ["never, as far as can be seen: no expression of this line is evaluated"])
+            yield from section("how often", ["never: no expression of this line is reached"])
         else:
             yield from section("how often", self.places())
             yield from section("values", self.values())
@@ -137,7 +137,7 @@ class Explanation:
         if not pace.assumed:
             return text
         above = self.heat.assumed_of(key, region)
-        return f"{text}: an assumption, for no caller{f' of {above}' if above else ''} is in sight"
+        return f"{text}: assumed, because {above or 'this function'} has no caller in the linted files"
 
     def reasons(self, key: FunctionKey, region: RegionKey, pace: Pace) -> Iterator[str]:
         for kind, at in reversed([*regions_around(self.heat.functions[key], region)]):
@@ -145,7 +145,7 @@ class Explanation:
                 yield f"{REGIONS[kind]} (line {ir.unpack(at)[0]})"
             elif kind in ("loop", "while"):
                 role = self.heat.loops.get(key, {}).get((kind, at), "")
-                kind_of_loop = f"a loop of {role}s" if role else "which is no step loop"
+                kind_of_loop = f"a {role} loop" if role else "which is no step loop"
                 yield f"in the loop at line {ir.unpack(at)[0]}, {kind_of_loop}"
         for caller, edge in self.heat.chain(key, region):
             where = f"{self.placing.shown(caller[0])}:{ir.unpack(edge.at)[0]}"
@@ -197,7 +197,7 @@ class Explanation:
         if event is None:
             host = self.heat.pace(function.key, raw.region).host
             reason = "it runs on the host" if host else "no step loop carries the change from step to step"
-            yield f"  passed over: {reason}"
+            yield f"  not flagged: {reason}"
             return
         for guard in event.guards:
             yield f"  only where `{guard}`"
@@ -207,22 +207,22 @@ class Explanation:
         values = [part for value in self.watched.joined().values() for part in alternatives(value)]
         tensors = [part for part in values if isinstance(part, Tensor)]
         if any(part.device == HOST for part in tensors) and not any(part.live for part in tensors):
-            return "nothing that costs: the tensors here live on the host"
+            return "no cost: the tensors here are on the host"
         if tensors:
-            return "nothing that costs: what is done to the tensors here stays on the device"
-        return "nothing that costs: no device tensor is known here"
+            return "no cost: all operations here stay on the device"
+        return "no cost: no device tensor is known here"
 
 
 STEPS = {
-    SignKind.BACKWARD: "a backward pass: its loop is a loop of steps",
-    SignKind.OPTIMIZER_STEP: "the optimizer's step: its loop is a loop of steps",
-    SignKind.BOUNDARY: "a step boundary: what is pending runs here",
-    SignKind.LOADER: "batches are taken from a loader: a loop of steps",
+    SignKind.BACKWARD: "a backward pass: its loop is a step loop",
+    SignKind.OPTIMIZER_STEP: "an optimizer step: its loop is a step loop",
+    SignKind.BOUNDARY: "a step boundary: pending operations are executed here",
+    SignKind.LOADER: "iterates over a loader: a step loop",
     SignKind.MODEL_CALL: "a model is called",
 }
 PLACES = {
-    Place.BEFORE_BOUNDARY: "before the step's boundary, ",
-    Place.AFTER_BOUNDARY: "after the step's boundary, ",
+    Place.BEFORE_BOUNDARY: "before the step boundary, ",
+    Place.AFTER_BOUNDARY: "after the step boundary, ",
     Place.UNKNOWN: "",
 }
 
@@ -232,12 +232,12 @@ def judged(event: Event) -> str:
     surely = event.certainty.name.lower()
     text = f"{PLACES[event.place]}{OFTEN[event.heat]}, {surely}"
     if event.heat < Heat.STEP:
-        return f"{text}: what does not run in every step is not flagged"
+        return f"{text}: not flagged, because it does not run in every step"
     if event.certainty is Certainty.POSSIBLE:
         return f"{text}: shown with `--min-certainty possible` only"
     if event.evaluation:
         return f"{text}: one level lower, as it is in evaluation"
-    return f"{text}: left to the rule"
+    return f"{text}: its rule decides"
 
 
 def section(title: str, lines: Iterator[str] | list[str]) -> Iterator[str]:

@@ -146,7 +146,7 @@ class HeatMap(StepLoops):
         return grown
 
     def given_at(self, function: FunctionFacts, region: RegionKey) -> Giving | None:
-        """The hottest call that leads to a region behind a test of whether a parameter was given; None where every
+        """The hottest call that leads to a region behind a guard on an optional parameter; None where every
         call of the function may."""
         if function.key not in self.asked:
             return None

@@ -19,7 +19,7 @@ from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 
-HOST_SUMS = "keeps its sums on the host, and reads what each batch gives"
+HOST_SUMS = "keeps its sums on the host, and reads the output of each batch"
 
 
 def make_attachable(name: str, keywords: dict[str, Value]) -> Value | None:

@@ -39,7 +39,7 @@ def call_inherited_logging(
     form = BY_THE_STEP if "on_step" in row and by_step is NONE else ""
     known = shown_tensor(given.get(shown, NONE))
     if given.get("sync_dist") is TRUE:
-        detail = "is `mesh_reduce` on XLA, which gathers pickled values over the host"
+        detail = "is `mesh_reduce` on XLA, which pickles values and gathers them through the host"
         frame.emit(Effect.COLLECTIVE, call.node.at, NONE, call.name, None, certainty=1, detail=detail, form=form)
     elif ("prog_bar" not in row or given.get("prog_bar") is TRUE) and known is not None:
         frame.emit(Effect.LOGGED, call.node.at, known, call.name, None, form=form)
