@@ -44,6 +44,7 @@ from xlalint.facts.libraries.frameworks.ignite_events import check_hook
 from xlalint.facts.libraries.installed.followed_calls import INSTALLED, follow_call, follow_made
 from xlalint.facts.libraries.python import builtins
 from xlalint.facts.libraries.torch import functions, modules
+from xlalint.facts.libraries.unknown_objects import call_unknown_method
 from xlalint.facts.operations import members
 from xlalint.facts.operations.unknown_callee import call_unknown
 from xlalint.facts.records import stronger
@@ -211,7 +212,8 @@ def call_bound(frame: Frame, callee: Bound, call: Call) -> Value:
     guard = guards().calls.get(callee.name)
     if guard is not None:
         return constant(guard)
-    return dispatch.call_method(frame, callee.receiver, call.named(callee.name))
+    handler = dispatch.RECEIVERS.get(type(callee.receiver), call_unknown_method)
+    return handler(frame, callee.receiver, call.named(callee.name))
 
 
 def call_external(frame: Frame, call: Call) -> Value:

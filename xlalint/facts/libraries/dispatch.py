@@ -306,11 +306,6 @@ def known_function(frame: Frame, callee: Function, call: Call) -> Value | None:
     return None
 
 
-def call_method(frame: Frame, receiver: Value, call: Call) -> Value:
-    handler = RECEIVERS.get(type(receiver))
-    return call_unknown_method(frame, receiver, call) if handler is None else handler(frame, receiver, call)
-
-
 def call_known_object_method(frame: Frame, receiver: KnownObject, call: Call) -> Value:
     if receiver.role in TENSOR_ROLES:
         return training.call_batch_method(frame, receiver, call)
