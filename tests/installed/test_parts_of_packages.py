@@ -21,6 +21,8 @@ from xlalint.inputs import gather
 from xlalint.linting import Followers, Options, lint, lint_one
 from xlalint.sources.read import read
 
+pytestmark = pytest.mark.slow
+
 PACKAGES = ("torchmetrics", "torchvision", "torch.ao")
 EACH = 15
 LINES = 200

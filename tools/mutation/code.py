@@ -8,11 +8,10 @@ from pathlib import Path
 
 from tools.mutation.mutant import Mutant
 
-LATTICE = "xlalint/facts/joins.py"
 JOINS = ("join", "merge", "union", "add_alternative")
-CONDITIONS = ("xlalint/facts/*.py", "rules/*.py", "xlalint/knowledge/conditions.py")
-TELLING = frozenset({"explain.py", "printing.py", "watching.py", "domain.py", "joins.py"})
-"""Modules that say what is known and decide nothing; and the lattice, which has a kind of its own."""
+CONDITIONS = ("xlalint/facts/**/*.py", "rules/*.py", "xlalint/knowledge/conditions.py")
+TELLING = frozenset({"display", "explain"})
+"""Modules and folders that say what is known and decide nothing."""
 SWAPPED = {ast.Eq: "!=", ast.NotEq: "==", ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in"}
 OTHER = {"min": "max", "max": "min", "any": "all", "all": "any"}
 
@@ -43,15 +42,29 @@ class Text:
         return ast.get_source_segment(self.text, node) or ""
 
 
+def lattice_of(root: Path) -> Path:
+    """The module that defines how values join, wherever in ``facts`` it stands. Raises ``LookupError``."""
+    found = [path for path in (root / "xlalint" / "facts").rglob("*.py") if "\ndef join(" in path.read_text("utf-8")]
+    if len(found) != 1:
+        raise LookupError(f"`join` of the lattice is defined in {len(found)} modules of xlalint/facts")
+    return found[0]
+
+
+def tells(path: Path) -> bool:
+    return path.stem.startswith("__") or not TELLING.isdisjoint({path.stem, path.parent.name})
+
+
 def mutants(root: Path) -> Iterator[Mutant]:
-    lattice = Text(root, LATTICE)
+    lattice_path = lattice_of(root)
+    lattice = Text(root, lattice_path.relative_to(root).as_posix())
     for function in functions(lattice.tree):
         if function.name.lstrip("_").startswith(JOINS):
             for node in ast.walk(function):
                 yield from weakened(lattice, node, function.name)
     for pattern in CONDITIONS:
         for path in sorted(root.glob(pattern)):
-            if path.name not in TELLING and not path.name.startswith("__"):
+            # The lattice has a kind of its own.
+            if path != lattice_path and not tells(path):
                 yield from turned_round(Text(root, path.relative_to(root).as_posix()))
 
 

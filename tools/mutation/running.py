@@ -18,6 +18,8 @@ from pathlib import Path
 from tools.mutation.mutant import Mutant
 
 COPIED = ("xlalint", "rules", "tests", "benchmarks", "docs", "pyproject.toml")
+FAST = "not device and not slow"
+"""The marks that choose the fast tier of CONTRIBUTING.md."""
 TESTS = (
     "tests/knowledge",
     "tests/facts",
@@ -25,6 +27,7 @@ TESTS = (
     "tests/spec",
     "tests/findings",
 )
+"""Folders of the fast tier; the others mostly start processes, which would test what is installed."""
 FIRST = {
     "ops": ("tests/knowledge/test_op_evidence.py",),
     "guards": ("tests/knowledge/test_known_guards.py",),
@@ -177,7 +180,8 @@ def inside(tree: Tree, stages: Sequence[Sequence[str]], compiling: bool) -> None
         del sys.modules[name]
     sys.path.insert(0, str(tree.folder))
     run: Callable[[list[str]], int] = importlib.import_module("pytest").main
-    options = ["-x", "-q", "--tb=no", "-p", "no:cacheprovider", *PASSED_OVER, f"--rootdir={tree.folder}"]
+    alone = ["-p", "no:cacheprovider", "-p", "no:xdist", f"--rootdir={tree.folder}"]
+    options = ["-x", "-q", "--tb=no", "-m", FAST, *alone, *PASSED_OVER]
     for tests in stages:
         code = int(run([*options, *(test for test in tests if (tree.folder / test).exists())]))
         if code:
