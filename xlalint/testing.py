@@ -112,6 +112,20 @@ def findings_in(
     return sorted(found, key=lambda one: (one.path, one.at, one.code))
 
 
+def facts_in(files: Mapping[str, str], *, assume_xla: bool | None = None) -> dict[str, Facts]:
+    """The facts of several files, by path as given; imports between them resolve.
+
+    Raises ``ValueError`` for a text that can't be analysed as a whole.
+    """
+    analyse = importlib.import_module("xlalint.facts.driver.analysis").analyse
+    with tempfile.TemporaryDirectory() as folder:
+        assumptions = Assumptions(assume_xla=assume_xla)
+        sources = laid_out(files, folder)
+        found: Iterator[tuple[Source, Analysed]] = analyse(sources, lambda _: assumptions, Options(jobs=1))
+        by_path = {source.path: whole(analysed) for source, analysed in found}
+        return {name: by_path[source.path] for name, source in zip(files, sources, strict=True)}
+
+
 def revealed(files: Mapping[str, str]) -> dict[tuple[str, int], str]:
     """What ``reveal(x)`` prints, by path and line: the join of all that ``x`` was seen to be there.
 
