@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "calibrate": "xlalint.cli.calibrate",
         "check": "xlalint.cli.check",
         "explain": "xlalint.cli.explain",
+        "new-rule": "xlalint.cli.new_rule",
         "rule": "xlalint.cli.rule",
         "trace": "xlalint.cli.trace",
         "validate": "xlalint.cli.validate",
