@@ -11,7 +11,7 @@ from pathlib import Path
 
 import tools.slow
 from tools.slow.checks import CHECKS, Absent, Options
-from tools.slow.results import record
+from tools.slow.results import commit_of, record
 
 ROOT = Path(__file__).parent.parent.parent
 RESULTS = Path(__file__).with_name("results.md")
@@ -46,7 +46,7 @@ def run(name: str, options: Options, results: Path) -> bool:
     except Absent as absent:
         print(f"{name}: left out, {absent}", flush=True)
         return False
-    started = time.monotonic()
+    started, commit = time.monotonic(), commit_of(ROOT)
     lines = []
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None
@@ -54,7 +54,7 @@ def run(name: str, options: Options, results: Path) -> bool:
             lines.append(line)
             print(line, end="", flush=True)
     outcome = check.read(process.returncode, "".join(lines))
-    record(results, ROOT, name, outcome, time.monotonic() - started)
+    record(results, commit, name, outcome, time.monotonic() - started)
     print(f"{name}: {'passed' if outcome.passed else 'failed'}: {outcome.text}", flush=True)
     return outcome.passed
 

@@ -22,16 +22,16 @@ Written by `python -m tools.slow`, newest last. A `+` stands behind a commit wit
 """
 
 
-def record(results: Path, root: Path, name: str, outcome: Outcome, seconds: float) -> None:
+def record(results: Path, commit: str, name: str, outcome: Outcome, seconds: float) -> None:
     """Add a row, and write the head where there is no file yet."""
     text = results.read_text(encoding="utf-8") if results.exists() else HEAD
     passed = "passed" if outcome.passed else "failed"
-    cells = (date.today().isoformat(), commit(root), name, passed, outcome.text, f"{seconds / 60:.1f}")
+    cells = (date.today().isoformat(), commit, name, passed, outcome.text, f"{seconds / 60:.1f}")
     row = " | ".join((*cells, ", ".join(versions())))
     results.write_text(f"{text}| {row} |\n", encoding="utf-8")
 
 
-def commit(root: Path) -> str:
+def commit_of(root: Path) -> str:
     described = subprocess.run(
         ["git", "describe", "--always", "--dirty=+", "--exclude=*"], cwd=root, capture_output=True, text=True
     )
