@@ -34,6 +34,14 @@ def test_the_mutants_are_tried_by_the_fast_tier() -> None:
         assert f"`{command}`" in contributing
 
 
+def test_mutants_of_code_are_made_wherever_the_modules_stand() -> None:
+    made = "{(one.kind, one.path) for one in mutants(Path())}"
+    code = f"from pathlib import Path\nfrom tools.mutation.code import mutants\nprint(*sorted({made}), sep='\\n')"
+    told = run("-c", code).stdout.splitlines()
+    assert len([line for line in told if line.startswith("('lattice', 'xlalint/facts/")]) == 1
+    assert len([line for line in told if line.startswith("('conditions', 'xlalint/facts/")]) > 50
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "shared_out"),
