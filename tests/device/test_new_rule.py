@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip("torch_xla")
 
-from xlalint.device.experiment import Worker
-from xlalint.device.page_figures import disagreements, measure_page, measured_section, with_figures
+from xlalint.device.calibration.page_figures import disagreements, measure_page, measured_section, with_figures
+from xlalint.device.worker.experiment import Worker
 from xlalint.findings.pages import parse_page
 from xlalint.findings.rule_template import begin_rule
 
