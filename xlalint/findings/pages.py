@@ -206,6 +206,11 @@ def fixed_text(bad: Block, fixed: Block) -> str:
     return "\n".join(lines) + "\n"
 
 
+def without_marks(text: str) -> str:
+    """The text without its mark comments, to compare it with a fixed text."""
+    return _MARK_COMMENT.sub("", text)
+
+
 def _split(lines: list[str]) -> tuple[list[_Fence], list[str]]:
     """Fences, and all lines (those inside fences indented by a NUL, so that no heading is seen in them)."""
     fences: list[_Fence] = []
