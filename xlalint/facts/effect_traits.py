@@ -1,4 +1,4 @@
-"""What the engine has to know of each effect: one row for each. A new effect gets its row here, and nowhere else."""
+"""The traits of each effect: one row for each. A new effect gets its row here, and nowhere else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a call into an installed package does, as far as a caller sees it; who answers stands in a later stage."""
+"""Summaries of calls into installed packages, and the interface of whoever gives them."""
 
 from __future__ import annotations
 

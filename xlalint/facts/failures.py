@@ -1,4 +1,4 @@
-"""What could not be analysed, and why: told to the user, and never taken for "nothing found"."""
+"""Failures of the analysis: they are reported to the user, and never taken for "nothing found"."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What the user tells the analysis: names of their own loaders, steps, boundaries, host-only functions; and what ops
-cost on the device that the code is for."""
+"""Options of the analysis: the user's own loaders, steps, boundaries and host-only functions; the costs of ops on the
+device."""
 
 from __future__ import annotations
 

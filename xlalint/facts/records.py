@@ -1,4 +1,4 @@
-"""What one evaluation of a function leaves behind: costly places, calls, loops, signs of a step.
+"""The record of one evaluation of a function: costly places, calls, loops, signs of a step.
 
 Records of the same function in several contexts are merged; merging is commutative, so the order of evaluation
 never shows.

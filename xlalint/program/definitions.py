@@ -1,4 +1,4 @@
-"""Scopes while a file is lowered: who binds a name, who reads it, what is done to it."""
+"""Scopes of a file that is lowered: which names they bind, which they read, what is done to them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What looks at values as they pass by, and emits the events that cost."""
+"""Detectors: they look at values as the interpreter passes them, and emit the events that cost."""

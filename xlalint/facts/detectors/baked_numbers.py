@@ -1,4 +1,4 @@
-"""Python numbers that torch wants: a device tensor in their place is read, a changing one is baked into the graph."""
+"""Python numbers as graph constants: a device tensor in their place is read, a changing number compiles a new graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sizes that a clock meets for the first time: what it tells is the compiling, too.
+"""Timed regions that meet a size for the first time: the measured time includes compilation.
 
 A loop over sizes that are written out, between two readings of a clock, makes a graph for each of them. Only where
 all of it stands in one function is it known that none of them was compiled before: the model or the tensors that a

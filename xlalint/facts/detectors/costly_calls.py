@@ -1,4 +1,4 @@
-"""Calls into libraries that cost by what they are, though none of their ops would say so: rows of ``calls.csv``."""
+"""Costly library calls whose cost no op of theirs shows: rows of ``calls.csv``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variables of the process that change what the device computes, set by the program itself."""
+"""Process environment variables that change what the device computes, set by the program itself."""
 
 from __future__ import annotations
 

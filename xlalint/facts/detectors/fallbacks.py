@@ -1,4 +1,4 @@
-"""What a call of a torch op costs, by the measured table; and what kind of place that makes it."""
+"""Torch ops that fall back, read the host or have data-dependent shapes, by the measured table."""
 
 from __future__ import annotations
 

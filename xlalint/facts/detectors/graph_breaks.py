@@ -1,4 +1,4 @@
-"""Functions that ``torch.compile(backend="openxla")`` compiles, and what cuts their graphs in two."""
+"""Functions compiled by ``torch.compile(backend="openxla")``, and the calls that break their graphs."""
 
 from __future__ import annotations
 

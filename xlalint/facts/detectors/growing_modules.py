@@ -1,4 +1,4 @@
-"""Modules that grow from step to step: layers that are added, hooks that are registered and never removed."""
+"""Modules that grow from step to step: added layers, hooks that are registered and never removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a loop carries from one iteration to the next: tensors that grow, graphs that are never cut."""
+"""Loop-carried tensors: concatenations that grow, autograd graphs that are never cut."""
 
 from __future__ import annotations
 

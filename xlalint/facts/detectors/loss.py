@@ -1,4 +1,4 @@
-"""What the backward pass starts from is a tensor on the device, whatever made it."""
+"""Losses: the start of a backward pass is a device tensor, whatever made it."""
 
 from __future__ import annotations
 

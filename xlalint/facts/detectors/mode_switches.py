@@ -1,4 +1,4 @@
-"""Which models are put into training or evaluation mode: a model alternates if it is put into both."""
+"""Switches between training and evaluation mode: a model alternates if one step sets both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches whose shape changes: padding to the longest row, short last batches, samplers of varying size."""
+"""Batch shapes that vary: padding to the longest row, short last batches, samplers of varying size."""
 
 from __future__ import annotations
 

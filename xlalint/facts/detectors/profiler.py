@@ -1,4 +1,4 @@
-"""Profiler calls: the server that must be kept, traces that must end."""
+"""Profiler calls: a server that has to be kept, traces that have to end."""
 
 from __future__ import annotations
 

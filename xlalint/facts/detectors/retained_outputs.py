@@ -1,4 +1,4 @@
-"""Outputs that an evaluation keeps together with the graph that made them."""
+"""Outputs that an evaluation retains together with the autograd graph that made them."""
 
 from __future__ import annotations
 

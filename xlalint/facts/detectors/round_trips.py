@@ -1,4 +1,4 @@
-"""Models that are moved to the host and back: one way alone costs once, for what lies there already stays."""
+"""Modules that are moved to the host and back. One direction alone costs once."""
 
 from __future__ import annotations
 

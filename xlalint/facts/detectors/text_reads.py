@@ -1,4 +1,4 @@
-"""Tensors turned into text: printing, formatting, logging."""
+"""Host reads by text: printing, formatting and logging of tensors."""
 
 from __future__ import annotations
 

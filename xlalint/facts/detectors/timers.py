@@ -1,4 +1,4 @@
-"""Wall time of a step: what is taken before the device is done says how long the step took to be written down."""
+"""Wall-clock timers of a step: read before the device has finished, they measure tracing and not execution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""APIs that raise on XLA, are gone, or leave the work to the host: rows of ``unsupported.csv`` that a call meets."""
+"""APIs that raise on XLA, were removed, or leave the work to the host: rows of ``unsupported.csv``."""
 
 from __future__ import annotations
 

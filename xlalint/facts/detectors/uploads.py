@@ -1,4 +1,4 @@
-"""What goes from the host to the device in a step, beside the batch: tensors made there, indices, whole modules.
+"""Host-to-device transfers in a step, beside the batch: tensors made there, indices, whole modules.
 
 A tensor that a loader gives is the step's input and no matter of this. Measured: a tensor without dimensions goes up
 as a number of the graph, and costs no upload of its own.

@@ -1,4 +1,4 @@
-"""What a step consists of changes from step to step: how often a loop goes round, which layers are left out."""
+"""Steps whose structure varies: trip counts that change, layers that are skipped at random."""
 
 from __future__ import annotations
 

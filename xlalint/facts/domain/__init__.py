@@ -1,1 +1,1 @@
-"""The lattice of abstract values: what they are, how they join, what is asked of them."""
+"""The abstract domain: values, their lattice, and the names from which values are known."""

@@ -1,4 +1,4 @@
-"""What frameworks promise: the parameters that they hand to a method, and what their objects' attributes hold.
+"""Values declared by frameworks: the parameters that they pass to a method, and the attributes of their objects.
 
 The rows stand in ``frameworks.csv``: ``Class.method(parameter)``, ``method(parameter)`` or ``Class.attribute``, each
 with a few words that say what is there ("tensor xla int rank 1", "dict of tensor xla", "host"); and ``Class.method``,

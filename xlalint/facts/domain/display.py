@@ -1,4 +1,4 @@
-"""How ``reveal`` and ``explain`` print an abstract value."""
+"""The text of abstract values, for ``reveal`` and ``explain``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values seen in another way: as an op's operand, without gradients, without None, no surer than some certainty."""
+"""Refinements of a value: as an op's operand, without gradients, without None, at most so certain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts that objects play whose class says all that is known of them."""
+"""Roles: what an object of a library is for, where that is all that is known of it."""
 
 from __future__ import annotations
 

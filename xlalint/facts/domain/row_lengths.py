@@ -1,4 +1,4 @@
-"""Lengths of rows, and of the longest row of a batch: which numbers hold them, and what they become.
+"""Row lengths, and the length of a batch's longest row: which numbers hold them, and how arithmetic carries them on.
 
 A number that holds the length of one row is marked ``d.ROW``, the largest of several such ``d.LONGEST``. A batch made
 that long has another shape in each step. A mark is lost where the number is raised to a fixed bound, or rounded; but

@@ -1,1 +1,1 @@
-"""A run: files in, facts out, in one process or in several."""
+"""The driver of a run: files in, facts out, in one process or in several."""

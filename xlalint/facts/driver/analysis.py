@@ -1,4 +1,4 @@
-"""Sources in, facts out: in one process or in several, with the same result."""
+"""The analysis of a set of files, in one process or in several, with the same result."""
 
 from __future__ import annotations
 

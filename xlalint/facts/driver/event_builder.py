@@ -1,4 +1,4 @@
-"""Raw events and the heat of their regions → events as rules see them, with text and reasons."""
+"""Raw events and the heat of their regions become the events that rules see, with text and reasons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plain data that the processes of a run tell each other."""
+"""Plain data that worker processes send each other: an index of each file, a record of each function."""
 
 from __future__ import annotations
 

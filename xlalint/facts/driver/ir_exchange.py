@@ -1,4 +1,5 @@
-"""Lowered files that processes lend each other: to pack and unpack one takes a quarter of the time of reading it anew.
+"""The exchange of lowered files between worker processes: packing and unpacking one takes a quarter of the time of
+reading it.
 
 Which of them another process will ask for is foreseen by what its files import, and what those import in turn. What
 is lent for nothing costs little, and what isn't foreseen is read again: no result depends on it.

@@ -1,4 +1,4 @@
-"""One process's part of the analysis: lower its files, then evaluate their functions."""
+"""One process's partition of the files: it lowers them, then evaluates their functions."""
 
 from __future__ import annotations
 

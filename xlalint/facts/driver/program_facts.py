@@ -1,4 +1,4 @@
-"""All that the processes of a run found, together."""
+"""The records of all processes, put together for the whole program."""
 
 from __future__ import annotations
 

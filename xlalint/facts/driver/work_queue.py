@@ -1,4 +1,4 @@
-"""Files that wait to be evaluated: each process takes its own first, then what the others have not come to yet.
+"""The queue of files to evaluate: each process takes its own first, then what others have not reached.
 
 No weight tells beforehand how long a file takes: by their text, shares of a real package differ by a tenth in two
 processes and by a half in four. Who takes a file changes nothing in what is found, since every query is pure.

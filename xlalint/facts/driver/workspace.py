@@ -1,4 +1,4 @@
-"""The files of one run: what is analysed, what is reported, and what lies around it."""
+"""The files of one run: which are analysed, which are reported, which lie around them."""
 
 from __future__ import annotations
 

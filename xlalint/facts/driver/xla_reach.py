@@ -1,4 +1,4 @@
-"""Which files run with torch_xla: those that import it, and those that such a file imports.
+"""Reachability of torch_xla: the files that import it, and those that such a file imports.
 
 A library that serves several kinds of devices imports torch_xla behind a test, or in the functions that are for XLA
 alone. That tells nothing of its other files.

@@ -1,1 +1,1 @@
-"""The queries between functions: calls, attributes, classes, parameters."""
+"""The interprocedural queries: calls, attributes, classes, parameters."""

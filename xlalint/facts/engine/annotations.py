@@ -1,4 +1,4 @@
-"""Type annotations → abstract values. An annotation that says nothing gives None."""
+"""Type annotations as abstract values. An annotation that says nothing gives None."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What attributes hold: the join of what the methods that assign them leave there."""
+"""Attribute queries: the join of the values that methods assign."""
 
 from __future__ import annotations
 

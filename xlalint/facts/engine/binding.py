@@ -1,4 +1,4 @@
-"""Parameters: from the arguments of a call, or, where no call is in sight, from the signature and by use."""
+"""The binding of parameters: from the arguments of a call, or, without a call in sight, from signature and use."""
 
 from __future__ import annotations
 

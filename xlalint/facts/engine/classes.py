@@ -1,4 +1,4 @@
-"""What is known of the program's classes: of which kind they are, and what of them their subclasses share."""
+"""Class queries: the kind of the program's classes, and what their subclasses share."""
 
 from __future__ import annotations
 

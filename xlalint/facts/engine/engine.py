@@ -1,4 +1,4 @@
-"""The queries: what a function returns from what it is given, what an attribute holds, what a global is.
+"""The engine answers queries: what a function returns for its arguments, what an attribute holds, what a global is.
 
 Every query is a pure function of the program. Its depth is bounded by budgets that are part of the question; an
 answer that never met a bound holds for every budget that covers what it needed. So no answer depends on what was

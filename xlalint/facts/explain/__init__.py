@@ -1,1 +1,1 @@
-"""What is known of one line, for a reader."""
+"""Explanations: what is known of one line, for a reader."""

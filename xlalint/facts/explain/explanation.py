@@ -1,4 +1,4 @@
-"""Why a line is flagged, or is not: its values, how often it runs and why, what happens on it."""
+"""The explanation of one line: its values, how often it runs and why, what happens on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known where lines are evaluated: the values of its expressions, and where in the program it stands.
+"""A probe at some lines: the values of their expressions, and where in the program they stand.
 
 The table of expression handlers is replaced for one run, so that linting pays nothing for it.
 """

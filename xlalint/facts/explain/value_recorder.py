@@ -1,4 +1,4 @@
-"""The abstract values of all expressions of some files: what stands in for them is made from these."""
+"""A record of the abstract value of every expression of some files; stand-ins are generated from it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a test implies for the names in it, and how often its arms run."""
+"""Guards: what a test implies for the names in it, and how often its branches run."""

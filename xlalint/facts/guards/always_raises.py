@@ -1,4 +1,4 @@
-"""Calls that surely raise: what they are given is the text of an error, which is built once, if ever."""
+"""Calls that always raise: their arguments are the text of an error, built once if ever."""
 
 from __future__ import annotations
 

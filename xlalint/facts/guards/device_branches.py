@@ -1,4 +1,4 @@
-"""The device of a program that was written for another one.
+"""Branches on the device, in programs that were written for another one.
 
 ``"cuda" if torch.cuda.is_available() else "cpu"`` takes the host where no GPU is found. Who lints such a program for
 XLA has put, or will put, the XLA device in its place: tensors that are moved there do not lie on the host.

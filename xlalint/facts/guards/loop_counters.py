@@ -1,4 +1,4 @@
-"""Numbers that a loop itself changes: ``step += 1``. Before the first round they are as unknown as after it."""
+"""Loop counters: numbers that a loop itself changes, such as ``step += 1``, are unknown in all of its iterations."""
 
 from __future__ import annotations
 

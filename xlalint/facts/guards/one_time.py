@@ -1,4 +1,5 @@
-"""Branches that settle what they ask for: ``if self.mask is None: self.mask = build(x)`` runs once, or now and then."""
+"""One-time guards: branches that falsify their own condition, as ``if self.mask is None: self.mask = build(x)``
+does."""
 
 from __future__ import annotations
 

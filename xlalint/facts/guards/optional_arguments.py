@@ -1,4 +1,4 @@
-"""What a function is given: the data of a step, or only models and settings; which of what it need not be given."""
+"""Optional arguments: which parameters a call passes, and whether any of them is data."""
 
 from __future__ import annotations
 

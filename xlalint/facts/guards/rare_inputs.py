@@ -1,4 +1,4 @@
-"""Tests that hold for few of those who run the code: what stands behind them runs now and then, at most.
+"""Guards on optional inputs and non-default modes: they are assumed to hold rarely.
 
 A model that takes images and videos is given images far more often; what a parameter is compared with, and what isn't
 its default, is asked for by few.

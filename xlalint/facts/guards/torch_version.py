@@ -1,4 +1,4 @@
-"""Tests of torch's version: what the code is run with is known, so what is for older versions does not run.
+"""Guards on the version of torch: the version is known, so branches for older ones do not run.
 
 Of a version only the numbers are compared: what is before a release counts as the release, as libraries mean it.
 """

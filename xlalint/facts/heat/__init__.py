@@ -1,1 +1,1 @@
-"""How often a place runs, over the whole call graph: loops of steps, entries, step boundaries."""
+"""Heat: how often a place runs, over the whole call graph."""

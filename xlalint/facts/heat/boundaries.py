@@ -1,4 +1,4 @@
-"""Step boundaries: loops that have none, and boundaries that stand inside a step."""
+"""Step boundaries: loops without one, and boundaries that stand inside a step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a function's name, class and file tell of how often it runs."""
+"""Entry points: what a function's name, class and file imply for how often it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which loops are step loops: by what happens in them, in themselves or by the calls that they make."""
+"""The kinds of loops: steps or epochs, by what happens in them and in the calls that they make."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often each place runs: a fixpoint over the whole program's calls and loops.
+"""The propagation of heat: a fixpoint over the whole program's calls and loops.
 
 Heat flows down the call graph, from the hottest caller. What makes a loop a step loop is what happens in it: an
 optimizer's step, a boundary, ``backward()``, a loader that is iterated, a model that is called under a counter.

@@ -1,4 +1,4 @@
-"""What is assigned to: names, parts, attributes, elements of containers and of tensors."""
+"""Assignment: to names, patterns, attributes, elements of containers and of tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls: who is called, with what; the rest is in the rooms of torch, builtins and frameworks."""
+"""Calls: evaluation of callee and arguments, and dispatch by the type of the callee."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests: what is read on the host to decide them, what is known of their outcome, and what they tell of names."""
+"""Conditions: what their test reads on the host, whether their outcome is known, and what it implies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expressions → abstract values, in the order in which Python evaluates them."""
+"""Expressions, evaluated in the order of Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Making objects of the program's classes."""
+"""Instantiation of the program's classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a name means where it stands: local, captured, global, builtin."""
+"""Name resolution: local, captured, global, builtin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arithmetic: what two values give."""
+"""Binary operators: the value that they give, and the host reads and uploads that they cause."""
 
 from __future__ import annotations
 

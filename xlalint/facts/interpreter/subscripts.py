@@ -1,4 +1,4 @@
-"""Subscripts: what indexing reads, which shape it gives."""
+"""Subscripts: the host reads of indexing, and the shapes that it gives."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What calls and methods from outside of the program give and do."""
+"""Models of libraries: what calls and methods from outside of the program give and do."""

@@ -1,4 +1,5 @@
-"""Calls into everything that is neither torch's ops nor the program's own: torch's other rooms, frameworks, roles."""
+"""Dispatch of external calls to whoever models them: rows of the framework table, torch's packages, roles,
+receivers."""
 
 from __future__ import annotations
 

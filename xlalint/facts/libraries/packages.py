@@ -1,4 +1,5 @@
-"""Calls of Python's own packages, and of others that are known by their first name: ``math``, ``numpy``, ``tqdm``."""
+"""Calls of Python's standard library and of other packages that are known by their first name: ``math``, ``numpy``,
+``tqdm``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects that are known by their part: who answers for their methods and attributes."""
+"""Known objects by their role: who answers for their methods and attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Methods of objects of which nothing is known but their names."""
+"""Methods of unknown objects: only the names of the method and of its holder say anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects: attributes, elements, methods of the program's classes, construction, closures."""
+"""Members of objects: attributes, elements, special methods; and closures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether anything but a signature tells that a tensor lies on the device."""
+"""Placement of tensors: whether anything but a signature puts them on the device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers that are rounded to one of a few: ``math.ceil(n / 64) * 64``, ``n + (-n) % 64``, ``1 << n.bit_length()``.
+"""Rounding of numbers to one of a few: ``math.ceil(n / 64) * 64``, ``n + (-n) % 64``, ``1 << n.bit_length()``.
 
 A length that follows the step or the batch is bucketed so, by hand. It is told by its spelling: the number that is
 divided is multiplied by the same number again, or is filled up by what is left over.

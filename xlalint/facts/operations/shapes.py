@@ -1,4 +1,4 @@
-"""The tensor that an op gives: dtype, dims, device, from the table of results and the op's arguments."""
+"""Results of ops: dtype, dims and device, from the table of results and the arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of which nothing is known but what they are given."""
+"""Unknown callees: their result is guessed from their arguments alone."""
 
 from __future__ import annotations
 

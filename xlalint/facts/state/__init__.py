@@ -1,1 +1,1 @@
-"""The state of one evaluation: its environment, where it stands, what it leaves behind."""
+"""The state of one evaluation."""

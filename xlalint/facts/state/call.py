@@ -1,4 +1,4 @@
-"""A call as those who answer for it see it: who is called by which name, and what it is given."""
+"""The call that handlers answer: the name of the callee, its arguments, the place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What names hold at one place of a function, and how two such places join."""
+"""The environment: what names hold at one place of a function, and how two such places join."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The evaluation of one function in one context: its environment, where it stands, what it leaves behind."""
+"""The frame of one evaluation, and the evaluator that answers its queries."""
 
 from __future__ import annotations
 

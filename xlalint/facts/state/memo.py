@@ -1,4 +1,4 @@
-"""Answers of the engine's queries, and the memo that keeps them."""
+"""Summaries: the results of the engine's queries, and the memo that keeps them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where an evaluation stands: in which statement and region, behind which guards, with what in its names."""
+"""The position of an evaluation: statement, region and guards around it, and what names hold there."""
 
 from __future__ import annotations
 

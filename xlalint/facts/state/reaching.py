@@ -1,4 +1,4 @@
-"""The definition of a name that reaches the place at hand."""
+"""Reaching definitions: the assignment that last gave a name its value."""
 
 from __future__ import annotations
 

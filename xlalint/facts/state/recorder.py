@@ -1,4 +1,4 @@
-"""What an evaluation leaves behind at the place where it stands: events, signs of a step, calls, step boundaries."""
+"""The recorder of an evaluation: events, signs of a step, calls, step boundaries."""
 
 from __future__ import annotations
 

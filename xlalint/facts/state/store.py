@@ -1,4 +1,4 @@
-"""Binding a new value to the name or attribute that holds an object."""
+"""Stores: a new value for the name or attribute that holds an object."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Frameworks that train and evaluate."""
+"""Models of frameworks that train and evaluate."""

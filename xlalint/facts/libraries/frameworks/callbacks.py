@@ -1,4 +1,4 @@
-"""Functions that a program hands to a framework by keyword, to be called back: ``Trainer(compute_metrics=f)``.
+"""Callbacks that a program passes to a framework by keyword: ``Trainer(compute_metrics=f)``.
 
 How often, and with what, stands in ``frameworks.csv``: ``step evaluation: tensor xla; tensor xla``.
 """

@@ -1,4 +1,4 @@
-"""What ignite attaches to an engine: metrics, which keep their sums on the host, and progress bars, which show numbers.
+"""Metrics and progress bars attached to an ignite engine.
 
 A metric of ignite can't be made on an XLA device, so each update copies what the batch gave.
 """

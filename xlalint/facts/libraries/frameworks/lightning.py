@@ -1,4 +1,4 @@
-"""Methods to log and print that a class inherits from its framework: what they keep on the device, and what they read.
+"""Logging methods that a class inherits from its framework: which keep tensors on the device, and which read them.
 
 Lightning's ``self.log`` keeps a tensor where it is, but for the progress bar, which shows numbers, and for the other
 processes. The ``log`` of transformers' trainer prints what it is given.

@@ -1,1 +1,1 @@
-"""Calls of which only the source of an installed package can tell anything."""
+"""Calls that only the source of an installed package can answer."""

@@ -1,4 +1,4 @@
-"""Calls of which only the source of an installed package can tell anything: functions, and objects of its classes."""
+"""Calls into installed packages that are followed: functions, and methods of objects of their classes."""
 
 from __future__ import annotations
 

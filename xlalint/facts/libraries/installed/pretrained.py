@@ -1,4 +1,4 @@
-"""Models that libraries make: what made one may tell what its calls cost."""
+"""Models made by libraries: their maker may determine what their calls cost."""
 
 from __future__ import annotations
 

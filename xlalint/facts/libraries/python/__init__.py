@@ -1,1 +1,1 @@
-"""Builtins and the containers of Python."""
+"""Models of Python itself: builtins, containers."""

@@ -1,4 +1,4 @@
-"""Methods of containers, host values, modules, the program's objects, and of what nobody knows."""
+"""Methods of lists, dicts and host values."""
 
 from __future__ import annotations
 

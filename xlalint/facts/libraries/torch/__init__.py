@@ -1,1 +1,1 @@
-"""torch itself: functions, factories, methods of tensors, modules."""
+"""Models of torch itself: functions, factories, tensor methods, modules."""

@@ -1,4 +1,4 @@
-"""Calls that make tensors: ``zeros``, ``arange``, ``tensor``, ``from_numpy`` …"""
+"""Factories of tensors: ``zeros``, ``arange``, ``tensor``, ``from_numpy`` …"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of functions under ``torch``."""
+"""Functions under ``torch``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Instances of torch's module classes: what making and calling them does."""
+"""Instances of torch's module classes: their construction and their calls."""
 
 from __future__ import annotations
 

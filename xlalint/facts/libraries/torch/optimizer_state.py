@@ -1,4 +1,4 @@
-"""What an optimizer keeps for each parameter: ``state = self.state[p]``, by what its methods put there.
+"""Optimizer state for each parameter: ``state = self.state[p]``, by what the optimizer's methods put there.
 
 The first step fills the state and each later one reads it, so a key holds in all of them what some statement of the
 class puts there: ``state["exp_avg"] = torch.zeros_like(p)``.
