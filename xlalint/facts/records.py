@@ -52,14 +52,14 @@ class RawEvent(msgspec.Struct, frozen=True, array_like=True, gc=False):
     value: str
     certainty: int
     region: RegionKey
-    guards: tuple[int, ...]
-    place: Place
-    detail: str
-    form: str
-    backward_only: bool
-    origin: int
+    guards: tuple[int, ...] = ()
+    place: Place = Place.UNKNOWN
+    detail: str = ""
+    form: str = ""
+    backward_only: bool = False
+    origin: int = 0
     """Packed span of the statement that last assigned the operand's name, or 0."""
-    varies: LoopKey | None
+    varies: LoopKey | None = None
     undecided: bool = False
     """It stands in an arm of an ``if`` of which nothing is known."""
 

@@ -1,33 +1,34 @@
 """The abstract values. All are interned: equality is identity, so memo keys are cheap.
 
-What is not known is ``UNKNOWN``, which is never taken for a tensor. How values join stands in ``domain``.
+What is not known is ``UNKNOWN``, which is never taken for a tensor. How values join stands in ``lattice``.
 """
 
 from __future__ import annotations
 
 import math
 from functools import cache, lru_cache
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
 from xlalint.facts.domain.role import Role
 from xlalint.program import ir
 
-XLA, HOST = "xla", "host"
+XLA: Final = "xla"
+HOST: Final = "host"
 LoopKey: TypeAlias = tuple[str, str, int]
 """A loop: path, qualified function name, line."""
-DATA: LoopKey = ("", "", 0)
+DATA: Final[LoopKey] = ("", "", 0)
 """Not a loop: the quantity depends on the data itself."""
-ROW: LoopKey = ("", "row", 0)
+ROW: Final[LoopKey] = ("", "row", 0)
 """Not a loop: the length of one row of a batch."""
-LONGEST: LoopKey = ("", "longest", 0)
+LONGEST: Final[LoopKey] = ("", "longest", 0)
 """Not a loop: the length of a batch's longest row, which is another one in each batch."""
-ROUNDED: LoopKey = ("", "rounded", 0)
-"""Not a loop: such a length that was rounded, to one of as many as the mark says (see ``lengths``)."""
+ROUNDED: Final[LoopKey] = ("", "rounded", 0)
+"""Not a loop: such a length that was rounded, to one of as many as the mark says (see ``row_lengths``)."""
 
-MAX_ELEMENTS = 24
-MAX_UNION = 4
+MAX_ELEMENTS: Final = 24
+MAX_UNION: Final = 4
 
 
 class Value(msgspec.Struct, frozen=True, eq=False):
@@ -244,16 +245,26 @@ class Union(Value, frozen=True):
     alternatives: tuple[Value, ...]
 
 
-UNKNOWN = Unknown()
-NONE = _host("none", None, None, False)
-TRUE, FALSE = constant(True), constant(False)
-INT, FLOAT, BOOL, STR = host("int"), host("float"), host("bool"), host("str")
-INFINITE = constant(math.inf)
-OBJECT, ANY_HOST, NUMPY, SIZE, DTYPE = host("object"), host("?"), host("numpy"), host("size"), host("dtype")
-READ_NUMBER = host("float", read_from_device=True)
-LIKELY_HOST_DEVICE = host("device", HOST, read_from_device=True)
+UNKNOWN: Final = Unknown()
+NONE: Final[Host] = _host("none", None, None, False)
+TRUE: Final = constant(True)
+FALSE: Final = constant(False)
+INT: Final = host("int")
+FLOAT: Final = host("float")
+BOOL: Final = host("bool")
+STR: Final = host("str")
+INFINITE: Final = constant(math.inf)
+OBJECT: Final = host("object")
+ANY_HOST: Final = host("?")
+NUMPY: Final = host("numpy")
+SIZE: Final = host("size")
+DTYPE: Final = host("dtype")
+READ_NUMBER: Final = host("float", read_from_device=True)
+LIKELY_HOST_DEVICE: Final = host("device", HOST, read_from_device=True)
 """The device of a tensor that was seen on the host."""
-XLA_DEVICE, HOST_DEVICE, ANY_DEVICE = host("device", XLA), host("device", HOST), host("device")
+XLA_DEVICE: Final = host("device", XLA)
+HOST_DEVICE: Final = host("device", HOST)
+ANY_DEVICE: Final = host("device")
 
 
 def mapping(items: tuple[tuple[Any, Value], ...] = (), rest: Value | None = None) -> Mapping:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 
 import msgspec
 
@@ -33,10 +32,14 @@ class Text:
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        self._lines: list[str] | None = None
 
-    @cached_property
+    @property
     def lines(self) -> list[str]:
-        return self.source.lines()
+        """Split when a span is first asked for: most files have no event."""
+        if self._lines is None:
+            self._lines = self.source.lines()
+        return self._lines
 
     def of(self, at: int, limit: int = SHORT) -> str:
         if at == 0:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from xlalint.facts.events import Effect, Place
+from xlalint.facts.events import Effect
 from xlalint.facts.heat.propagation import HeatMap
 from xlalint.facts.kinds import BOUNDARY_CONTEXTS, LoopKind, RegionKind, SignKind
 from xlalint.facts.records import RawEvent, RegionKey
@@ -84,21 +84,14 @@ def nested_in_step(function: FunctionFacts, loop: RegionKey, heat: HeatMap) -> b
 def boundary_event(function: FunctionFacts, loop: RegionKey, subject: str) -> RawEvent:
     region = function.regions[loop]
     return RawEvent(
-        Effect.NO_BOUNDARY,
-        subject,
-        loop[1],
-        loop[1],
-        region.text,
-        "",
-        2 if subject == "training" else 1,
-        loop,
-        (),
-        Place.UNKNOWN,
-        "",
-        "",
-        False,
-        0,
-        None,
+        effect=Effect.NO_BOUNDARY,
+        subject=subject,
+        at=loop[1],
+        statement=loop[1],
+        operand=region.text,
+        value="",
+        certainty=2 if subject == "training" else 1,
+        region=loop,
     )
 
 
@@ -154,19 +147,12 @@ def partial_traces(function: FunctionFacts, heat: HeatMap) -> Iterator[RawEvent]
         ]
         if outside:
             yield RawEvent(
-                Effect.TRACE_MISUSE,
-                "partial-step",
-                region.text or key[1],
-                key[1],
-                0,
-                "",
-                2,
-                region.parent,
-                (),
-                Place.UNKNOWN,
-                "",
-                "",
-                False,
-                0,
-                None,
+                effect=Effect.TRACE_MISUSE,
+                subject="partial-step",
+                at=region.text or key[1],
+                statement=key[1],
+                operand=0,
+                value="",
+                certainty=2,
+                region=region.parent,
             )
