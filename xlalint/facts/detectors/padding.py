@@ -66,7 +66,6 @@ def batches_vary(sampler: Value) -> bool:
 
 def run_collate(frame: Frame, call: Call) -> Value:
     """The function that makes the loader's batches runs in each step, on the host; gives what it makes."""
-
     collate = call.arguments[6] if len(call.arguments) > 6 else call.keywords.get("collate_fn", NONE)
     if type(collate) in (Function, Instance, Struct):
         with frame.inside(RegionKind.COLLATE, call.node.at):

@@ -190,7 +190,6 @@ def made_by_row(name: str) -> Value | None:
 
 def launch(frame: Frame, how: str, call: Call) -> Value:
     """``xmp.spawn(fn, args=(flags,))`` calls ``fn(index, flags)``, once in each process."""
-
     position = 1 if how.startswith("2nd") else 0
     index = [] if how.endswith("without an index") else [INT]
     given = call.keywords.get("args", call.arguments[position + 1] if len(call.arguments) > position + 1 else UNKNOWN)
@@ -226,7 +225,6 @@ def note_boundary(frame: Frame, node: ir.Call) -> None:
 
 def call_closure(frame: Frame, call: Call) -> Value:
     """A step closure runs after the boundary, and reads what is there."""
-
     if call.arguments:
         given = call.arguments[1] if len(call.arguments) > 1 else call.keywords.get("args")
         values = list(given.elements) if type(given) is Sequence and given.elements is not None else []

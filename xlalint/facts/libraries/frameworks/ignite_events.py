@@ -53,7 +53,6 @@ def pace_of(event: ir.Expr) -> str | None:
 
 def hook(frame: Frame, event: ir.Call, handler: Value, rest: list[Value]) -> None:
     """Call a handler as often as its event fires."""
-
     first = event_of(event)
     pace = pace_of(first) if first is not None else None
     if pace is None or type(handler) is not Function:

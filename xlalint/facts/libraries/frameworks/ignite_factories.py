@@ -47,7 +47,6 @@ def make_engine(frame: Frame, call: Call) -> Value:
 
 def made_output(frame: Frame, call: Call) -> Value:
     """What an engine that ignite makes gives for a batch: the loss as a number, or predictions and targets."""
-
     trains = call.name.endswith("trainer")
     transform = call.keywords.get("output_transform", NONE)
     if trains:
