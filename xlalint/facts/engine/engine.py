@@ -25,19 +25,17 @@ from xlalint.facts.domain.values import (
     Instance,
     KnownObject,
     Namespace,
-    Sequence,
     Struct,
     Tensor,
     Value,
-    function_value,
     instance,
-    is_guess,
     known_object,
     tensor,
 )
 from xlalint.facts.engine.annotations import annotated
 from xlalint.facts.engine.attributes import CALL_DEPTH_FOR_ATTRIBUTES, ONLY_CONSTANTS, Attributes
 from xlalint.facts.engine.binding import bind_call, bind_signature, is_loader_name
+from xlalint.facts.engine.outcome import holds_numbers, is_guessed, left_in_object, with_later_names
 from xlalint.facts.external import Follower
 from xlalint.facts.failures import Failure
 from xlalint.facts.guards.optional_arguments import is_given_no_data, optional_given
@@ -53,7 +51,7 @@ from xlalint.facts.libraries.roles import role_attribute
 from xlalint.facts.operations.placement import made_on_host, tells_no_device
 from xlalint.facts.options import Assumptions
 from xlalint.facts.records import ROOT, FunctionRecord, Sign, function_key
-from xlalint.facts.state.environment import Environment, Names, join_environments
+from xlalint.facts.state.environment import Environment, Names
 from xlalint.facts.state.frame import Frame, Reveal
 from xlalint.facts.state.memo import Budget, Memo, Summary, summary_of
 from xlalint.knowledge.ops import OpTable, load_ops
@@ -422,43 +420,9 @@ NO_NAMES: Names = {}
 """Shared by all that leaves no names behind; nobody writes to it."""
 
 
-def is_guessed(value: Value) -> bool:
-    """Nothing is known of it, or of its parts, but that tensors were at hand."""
-    return is_guessed(value.element) if type(value) is Sequence else is_guess(value)
-
-
-def holds_numbers(value: Value) -> bool:
-    if type(value) is Sequence:
-        return all(map(holds_numbers, value.elements or (value.element,)))
-    return type(value) is Host and value.type in ("int", "float", "bool", "str")
-
-
-def left_in_object(frame: Frame) -> Names:
-    """What a method leaves in its object. A tensor is where the method's end has it, and not where it was on the way;
-    what was of several kinds may be asked for in between."""
-    ends = join_environments(frame.final, frame.environment) if frame.writes else None
-    if ends is None:
-        return frame.writes
-    left = dict(frame.writes)
-    for name, value in frame.writes.items():
-        last = ends.get(f"self.{name}") if type(value) is Tensor and name not in frame.registered else None
-        if type(last) is Tensor:
-            left[name] = last
-    return left
-
-
 def is_close(function: ir.FunctionIR) -> bool:
     """A helper, or a layer's ``forward``: what belongs to the caller however it is cut into functions."""
     return len(function.body) <= SHORT or function.name == "forward"
-
-
-def with_later_names(closure: Function, final: Names | None) -> Function:
-    """A closure that is handed on also sees the names that were bound after it was made."""
-    known = {name for name, _ in closure.captured}
-    later = tuple((n, final[n]) for n in closure.ir.free if n not in known and n in final) if final else ()
-    if not later:
-        return closure
-    return function_value(closure.ir, closure.receiver, closure.captured + later, closure.bound, closure.bound_keywords)
 
 
 def is_without_grad(function: ir.FunctionIR) -> bool:

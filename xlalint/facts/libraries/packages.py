@@ -175,7 +175,7 @@ def call_progress(frame: Frame, call: Call) -> Value:
     return value if value is not None else known_object(Role.PROGRESS)
 
 
-def call_host(frame: Frame, call: Call) -> Value:
+def call_host_package(frame: Frame, call: Call) -> Value:
     if call.name.startswith("os."):
         check_set(frame, call)
     return ANY_HOST
@@ -206,5 +206,7 @@ HEADS: dict[str, Head] = {
     "torchmetrics": make_metric,
     **dict.fromkeys(("pdb", "ipdb", "pudb", "celery"), call_debugger),
     "tqdm": call_progress,
-    **dict.fromkeys(("os", "sys", "time", "json", "re", "pathlib", "argparse", "glob", "shutil", "yaml"), call_host),
+    **dict.fromkeys(
+        ("os", "sys", "time", "json", "re", "pathlib", "argparse", "glob", "shutil", "yaml"), call_host_package
+    ),
 }
