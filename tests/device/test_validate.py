@@ -150,8 +150,9 @@ def test_a_loader_that_loads_ahead_and_a_collector_left_out_are_compared(folder:
     assert (loaded.verdict, collected.verdict) == (Verdict.CONFIRMED, Verdict.CONFIRMED)
     one = loaded.modes[Mode.LAZY]
     assert one.before["executions"] == one.after["executions"]
-    # A row and a target in each step, against both of eight steps at once.
-    assert 1 < one.per_step["uploads"] < 2
+    # A row and a target in each step, against both of eight steps at once. A thread uploads those, and may have done so
+    # before the steps that are counted.
+    assert 1 < one.per_step["uploads"] <= 2
     assert "host seconds in each step" in collected.reason
 
 
