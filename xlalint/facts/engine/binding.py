@@ -80,7 +80,7 @@ def bind_signature(
 ) -> Binding:
     """The environment of a function that is evaluated for its own sake; ``of`` is the class of its receiver where it
     is not the method's own."""
-    environment = Environment(dict(closure.captured) if closure is not None else None)
+    environment = Environment(closure.captured if closure is not None else ())
     receiver = receiver_of(engine, function) if of is None else engine.instance_of(of)
     on_host = takes_image_of_host(function)
     for position, parameter in enumerate(function.parameters):

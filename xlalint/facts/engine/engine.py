@@ -220,7 +220,8 @@ class Engine(Attributes):
             callee = self.generalised(callee)
         environment, receiver = bind_call(self, frame, callee, arguments, keywords)
         frame.edge(function_key(function), at, optional_given(function, environment))
-        environment.is_clean = frame.env.is_clean
+        if frame.env.is_clean:
+            environment.is_clean = True
         no_grad = frame.no_grad or not decorators.isdisjoint(NO_GRAD_DECORATORS) or self.tells_own_gradient(function)
         key = (function, receiver, callee.captured, no_grad, environment.is_clean, tuple(environment.values()))
         calls, attributes = depth.calls - 1, depth.attributes

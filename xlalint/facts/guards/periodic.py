@@ -146,7 +146,7 @@ def remember(frame: Frame, target: ir.Expr, value: ir.Expr) -> None:
     if is_periodic(value, True, frame):
         frame.remembers = True
         frame.env.periodic |= {path}
-    else:
+    elif path in frame.env.periodic:
         frame.env.periodic -= {path}
 
 

@@ -194,5 +194,5 @@ class Frame(Recorder):
 
     def after_call(self, answer: Summary) -> None:
         """Whether the device has work after a call is what the callee leaves."""
-        if self.environment is not None:
+        if self.environment is not None and self.environment.is_clean is not answer.clean:
             self.environment.is_clean = answer.clean

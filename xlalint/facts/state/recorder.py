@@ -103,7 +103,7 @@ class Recorder(Position):
 
     def pending(self) -> None:
         """The device has work again."""
-        if self.environment is not None:
+        if self.environment is not None and self.environment.is_clean:
             self.environment.is_clean = False
 
     def boundary(self, at: int) -> None:
