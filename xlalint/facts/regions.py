@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -56,11 +56,11 @@ def within(function: FunctionFacts, region: RegionKey, outer: RegionKey) -> bool
     return True
 
 
-def regions_around(function: FunctionFacts, region: RegionKey) -> Iterator[RegionKey]:
-    """A region and those that it stands in, innermost first; the function's body is left out."""
-    while region in function.regions:
+def regions_around(regions: Mapping[RegionKey, Region], region: RegionKey) -> Iterator[RegionKey]:
+    """A region and those of a function that it stands in, innermost first; the function's body is left out."""
+    while region in regions:
         yield region
-        region = function.regions[region].parent
+        region = regions[region].parent
 
 
 def nesting(function: FunctionFacts, region: RegionKey) -> int:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import cache
 
 from xlalint.program import ir
+from xlalint.program.traversal import stored_path
 
 REGISTERING = frozenset(
     {"register_buffer", "register_parameter", "add_state", "register_modules", "add_module", "register_module"}
@@ -313,15 +314,6 @@ PROGRAMS = frozenset({"main", "run", "train", "launch", "spawn", "Fire"})
 
 def spelled_last(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-
-
-def stored_path(value: ir.Expr) -> str | None:
-    """``name`` or ``self.name``; None for anything deeper."""
-    if isinstance(value, ir.Name):
-        return value.name
-    if isinstance(value, ir.Attribute) and isinstance(value.value, ir.Name) and value.value.name == "self":
-        return f"self.{value.name}"
-    return None
 
 
 def is_accessor(function: ir.FunctionIR) -> bool:

@@ -57,13 +57,8 @@ def blocks_of(statement: ir.Stmt) -> tuple[ir.Block, ...]:
 
 
 def path_of(node: ir.Expr) -> str | None:
-    if type(node) is ir.Name:
-        return node.name
-    if type(node) is ir.Walrus:
-        return node.target
-    if type(node) is ir.Attribute and type(node.value) is ir.Name and node.value.name == "self":
-        return f"self.{node.name}"
-    return None
+    """The path that an expression reads or binds: ``x``, ``self.x``, and ``x`` of ``(x := …)``."""
+    return node.target if type(node) is ir.Walrus else stored_path(node)
 
 
 def asks_for_any(test: ir.Expr) -> bool | None:
@@ -114,6 +109,14 @@ def decorator_names(function: ir.FunctionIR) -> frozenset[str]:
     return frozenset(names)
 
 
+def holders(node: ir.Expr) -> Iterator[ir.Expr]:
+    """An expression and what it is a part or a call of, down to its start: ``a.b[0].f()``, ``a.b[0].f`` … ``a``."""
+    yield node
+    while isinstance(node, (ir.Call, ir.Attribute, ir.Subscript)):
+        node = node.function if isinstance(node, ir.Call) else node.value
+        yield node
+
+
 def last_name(node: ir.Expr | None) -> str:
     """``x`` of ``x`` and of ``a.x``; empty for what is no name."""
     return node.name if isinstance(node, (ir.Name, ir.Attribute)) else ""
@@ -127,3 +130,12 @@ def called_name(node: ir.Call) -> str:
 def plain_callee(node: ir.Call) -> str:
     """The name of a function that is called by its name alone; empty for methods and what is computed."""
     return node.function.name if type(node.function) is ir.Name else ""
+
+
+def stored_path(value: ir.Expr) -> str | None:
+    """``name`` or ``self.name``; None for anything deeper."""
+    if isinstance(value, ir.Name):
+        return value.name
+    if isinstance(value, ir.Attribute) and isinstance(value.value, ir.Name) and value.value.name == "self":
+        return f"self.{value.name}"
+    return None

@@ -158,7 +158,7 @@ class EventBuilder:
             return function.without_grad
         for caller, edge in self.heat.callers.get(function.key, ()):
             known = self.heat.functions[caller]
-            off = any(region[0] == RegionKind.EVALUATION for region in regions_around(known, edge.region))
+            off = any(region[0] == RegionKind.EVALUATION for region in regions_around(known.regions, edge.region))
             if off or self.is_without_gradients(known, depth - 1):
                 return True
         return False

@@ -21,7 +21,7 @@ from xlalint.facts.engine.engine import Engine, is_without_grad
 from xlalint.facts.failures import Failure, reason_of
 from xlalint.facts.kinds import LOOPS
 from xlalint.facts.records import FunctionKey, FunctionRecord, RawEvent, RegionKey, function_key
-from xlalint.facts.regions import FunctionFacts
+from xlalint.facts.regions import FunctionFacts, regions_around
 from xlalint.program import ir
 from xlalint.program.link import Program, dotted_name, source_root
 from xlalint.program.lower import lower
@@ -73,11 +73,7 @@ def called_in_loops(record: FunctionRecord) -> Iterator[FunctionKey]:
 
 
 def within_loop(record: FunctionRecord, region: RegionKey) -> bool:
-    while region in record.regions:
-        if region[0] in LOOPS:
-            return True
-        region = record.regions[region].parent
-    return False
+    return any(kind in LOOPS for kind, _ in regions_around(record.regions, region))
 
 
 def nowhere(_: str) -> None:

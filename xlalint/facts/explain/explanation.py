@@ -140,7 +140,7 @@ class Explanation:
         return f"{text}: assumed, because {above or 'this function'} has no caller in the linted files"
 
     def reasons(self, key: FunctionKey, region: RegionKey, pace: Pace) -> Iterator[str]:
-        for kind, at in reversed([*regions_around(self.heat.functions[key], region)]):
+        for kind, at in reversed([*regions_around(self.heat.functions[key].regions, region)]):
             if kind in REGIONS:
                 yield f"{REGIONS[kind]} (line {ir.unpack(at)[0]})"
             elif kind in ("loop", "while"):

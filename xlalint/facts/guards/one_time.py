@@ -10,7 +10,7 @@ from xlalint.facts.kinds import RegionKind
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 from xlalint.program.def_use import assignments_of
-from xlalint.program.traversal import path_of
+from xlalint.program.traversal import holders, path_of
 
 MISSING = (None, False)
 SHAPES = frozenset({"shape", "device", "dtype", "size", "len"})
@@ -79,23 +79,16 @@ def outgrown(test: ir.Compare) -> tuple[str, bool] | None:
     sizes is made anew."""
     operator = test.operators[0]
     for held, given in ((test.left, test.rights[0]), (test.rights[0], test.left)):
-        path = path_of(root_of(held))
+        path = held_path(held)
         grows = operator in ("gt", "lt", "ge", "le") and type(given) is ir.Name
         if path is not None and is_own(path) and (grows or (operator in ("ne", "gt", "lt") and is_of_shape(given))):
             return path, True
     return None
 
 
-def root_of(node: ir.Expr) -> ir.Expr:
+def held_path(node: ir.Expr) -> str | None:
     """``self.mask`` in ``self.mask.shape[-1]`` and in ``self.mask.size(0)``."""
-    while path_of(node) is None:
-        if type(node) is ir.Call:
-            node = node.function
-        elif isinstance(node, (ir.Attribute, ir.Subscript)):
-            node = node.value
-        else:
-            break
-    return node
+    return next(filter(None, map(path_of, holders(node))), None)
 
 
 def is_of_shape(node: ir.Expr) -> bool:

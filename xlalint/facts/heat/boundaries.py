@@ -10,7 +10,7 @@ from xlalint.facts.events import Effect
 from xlalint.facts.heat.propagation import HeatMap
 from xlalint.facts.kinds import BOUNDARY_CONTEXTS, LoopKind, RegionKind, SignKind
 from xlalint.facts.records import RawEvent, RegionKey
-from xlalint.facts.regions import FunctionFacts, loop_of, within
+from xlalint.facts.regions import FunctionFacts, loop_of, regions_around, within
 
 
 def of_loops(function: FunctionFacts, heat: HeatMap) -> Iterator[RawEvent]:
@@ -123,11 +123,7 @@ def misplacement(event: RawEvent, function: FunctionFacts, heat: HeatMap) -> str
 
 
 def inside_context(function: FunctionFacts, region: RegionKey) -> bool:
-    while region in function.regions:
-        if region[0] in BOUNDARY_CONTEXTS:
-            return True
-        region = function.regions[region].parent
-    return False
+    return any(kind in BOUNDARY_CONTEXTS for kind, _ in regions_around(function.regions, region))
 
 
 def partial_traces(function: FunctionFacts, heat: HeatMap) -> Iterator[RawEvent]:

@@ -151,7 +151,7 @@ class HeatMap(StepLoops):
         if function.key not in self.asked:
             return None
         found: Giving | None = None
-        for key in regions_around(function, region):
+        for key in regions_around(function.regions, region):
             giving = (
                 self.giving.get((function.key, int(function.regions[key].over))) if key[0] == RegionKind.GIVEN else None
             )
@@ -268,7 +268,7 @@ class HeatMap(StepLoops):
         seen: set[FunctionKey] = set()
         while key not in seen:
             seen.add(key)
-            for around in regions_around(self.functions[key], region):
+            for around in regions_around(self.functions[key].regions, region):
                 if self.loops.get(key, {}).get(around):
                     yield key, around
             via = self.reached_by(key, region)

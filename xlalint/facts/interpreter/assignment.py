@@ -31,6 +31,7 @@ from xlalint.facts.events import Effect
 from xlalint.facts.interpreter import subscripts
 from xlalint.facts.operations import members
 from xlalint.facts.state.frame import Frame
+from xlalint.facts.state.store import store
 from xlalint.program import ir
 
 
@@ -156,15 +157,6 @@ def mapping_with(holder: Mapping, key: Value, value: Value) -> Value:
         items[key.constant] = value
         return mapping(tuple(items.items()), holder.rest)
     return mapping(holder.items, join_maybe(holder.rest, value))
-
-
-def store(frame: Frame, holder: ir.Expr, value: Value) -> None:
-    """Keep a container's new value under the name that holds it."""
-    if type(holder) is ir.Name:
-        frame.env[holder.name] = value
-    elif type(holder) is ir.Attribute and type(holder.value) is ir.Name and holder.value.name == "self":
-        frame.env[f"self.{holder.name}"] = value
-        frame.writes[holder.name] = join_maybe(frame.writes.get(holder.name), value) or value
 
 
 def appended(value: Sequence) -> Value | None:

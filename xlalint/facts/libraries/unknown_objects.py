@@ -33,7 +33,7 @@ from xlalint.facts.state.call import Arguments, Call
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
-from xlalint.program.traversal import last_name, receiver_node
+from xlalint.program.traversal import holders, last_name, receiver_node
 
 
 def call_unknown_method(frame: Frame, receiver: Value, call: Call) -> Value:
@@ -101,11 +101,7 @@ HOST_ROOTS = frozenset({"np", "numpy", "psutil", "os", "jnp", "tf", "mx", "pd", 
 
 def host_spelling(node: ir.Expr | None) -> bool:
     """Whether the expression starts at a host library's name."""
-    while node is not None:
-        if type(node) is ir.Call:
-            node = node.function
-        elif isinstance(node, (ir.Attribute, ir.Subscript)):
-            node = node.value
-        else:
-            break
-    return type(node) is ir.Name and node.name in HOST_ROOTS
+    if node is None:
+        return False
+    *_, start = holders(node)
+    return type(start) is ir.Name and start.name in HOST_ROOTS

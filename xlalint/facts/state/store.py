@@ -10,9 +10,15 @@ from xlalint.program.traversal import receiver_node
 
 
 def keep(frame: Frame, node: ir.Call, value: Value) -> None:
-    """Store a container's new value under the name that holds it."""
+    """Store what a method makes of its container; a name from outside of the function keeps what it held."""
     holder = receiver_node(node)
-    if type(holder) is ir.Name and holder.name in frame.env:
+    if holder is not None and (type(holder) is not ir.Name or holder.name in frame.env):
+        store(frame, holder, value)
+
+
+def store(frame: Frame, holder: ir.Expr, value: Value) -> None:
+    """Store a container's new value under the name that holds it."""
+    if type(holder) is ir.Name:
         frame.env[holder.name] = value
     elif type(holder) is ir.Attribute and type(holder.value) is ir.Name and holder.value.name == "self":
         frame.env[f"self.{holder.name}"] = value
