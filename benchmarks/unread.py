@@ -196,13 +196,14 @@ def figures() -> None:
         certain = [row for row in scored if row["certainty"] == "certain"]
         twice = [row for row in rows if row["second"]]
         alike = sum((row["second"] == "FALSE") == (row["verdict"] == "FALSE") for row in twice)
+        equal = sum(row["second"] == row["verdict"] for row in twice)
         cells = (
             number,
             str(len(scored)),
             interval(counted["TRUE"], len(scored) - quiet),
             interval(right, len(scored)),
             interval(sum(row["verdict"] != "FALSE" for row in certain), len(certain)),
-            f"{alike} of {len(twice)} (right or not), {sum(row['second'] == row['verdict'] for row in twice)} (to the word)",
+            f"{alike} of {len(twice)} (right or not), {equal} (to the word)",
         )
         print(f"| {' | '.join(cells)} |")
 
