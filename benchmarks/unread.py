@@ -11,14 +11,15 @@ fills in before anything is mended. A second reader gets ``second.csv``, the num
 
 Verdicts: TRUE, right and its owner would want to know; TRUE-NW, right but not worth telling (it counts against *useful*
 only where it is told as a warning or an error); FALSE, the claim is wrong; CANT-TELL, not scored.
-A sample takes rules in turn, so that a frequent rule does not fill it; of the places of one root only the first can
-be drawn.
+A sample takes repositories in turn, and in each of them rules in turn, so that neither a large repository nor a frequent
+rule fills it; of the places of one root only the first can be drawn.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 import json
 import math
 import random
@@ -26,7 +27,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -90,19 +91,25 @@ def leading(findings: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return kept
 
 
+def in_turn(groups: Sequence[Sequence[dict[str, Any]]]) -> Iterator[dict[str, Any]]:
+    """One of each group, then the second of each, until all are given."""
+    for row in itertools.zip_longest(*groups):
+        yield from (finding for finding in row if finding is not None)
+
+
 def sample(findings: Sequence[dict[str, Any]], size: int, chance: random.Random) -> list[dict[str, Any]]:
-    """``size`` findings, one of each rule in turn."""
-    by_rule = defaultdict(list)
+    """``size`` findings: repositories in turn, and in each of them rules in turn."""
+    by_repository: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
     for finding in findings:
-        by_rule[finding["code"]].append(finding)
-    for places in by_rule.values():
-        chance.shuffle(places)
-    rules = sorted(by_rule)
-    chance.shuffle(rules)
-    taken: list[dict[str, Any]] = []
-    while len(taken) < min(size, len(findings)):
-        taken += [by_rule[rule].pop() for rule in rules if by_rule[rule]]
-    return taken[:size]
+        by_repository[finding["repository"]][finding["code"]].append(finding)
+    turns = []
+    for _, by_rule in sorted(by_repository.items()):
+        rules = [places for _, places in sorted(by_rule.items())]
+        for places in rules:
+            chance.shuffle(places)
+        chance.shuffle(rules)
+        turns.append(list(in_turn(rules)))
+    return list(itertools.islice(in_turn(turns), size))
 
 
 def described(number: int, finding: Mapping[str, Any], checkout: Path) -> str:
