@@ -11,8 +11,8 @@ fills in before anything is mended. A second reader gets ``second.csv``, the num
 
 Verdicts: TRUE, right and its owner would want to know; TRUE-NW, right but not worth telling (it counts against *useful*
 only where it is told as a warning or an error); FALSE, the claim is wrong; CANT-TELL, not scored.
-A sample takes repositories in turn, and in each of them rules in turn, so that neither a large repository nor a frequent
-rule fills it; of the places of one root only the first can be drawn.
+A sample takes repositories in turn, and in each of them rules in turn, so that neither a large repository nor a
+frequent rule fills it; of the places of one root only the first can be drawn.
 """
 
 from __future__ import annotations
@@ -87,7 +87,8 @@ def leading(findings: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         root = (finding.get("root") or {}).get("id")
         if root is None or root not in roots:
             kept.append(finding)
-        roots.add(root)
+        if root is not None:
+            roots.add(root)
     return kept
 
 
