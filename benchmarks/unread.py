@@ -73,9 +73,8 @@ def lint(repository: str, mirrors: Path, checkout: Path) -> tuple[str, list[dict
     checkout.mkdir(parents=True)
     archive = subprocess.run([*git, "archive", commit, ":(glob)**/*.py"], capture_output=True, check=True).stdout
     subprocess.run(["tar", "x", "-C", str(checkout)], input=archive, check=True)
-    linted = run(
-        [executable("xlalint"), "check", "--isolated", "--assume-xla", "--output-format", "json", "."], cwd=checkout
-    )
+    linter = executable("xlalint") or "xlalint"
+    linted = run([linter, "check", "--isolated", "--assume-xla", "--output-format", "json", "."], cwd=checkout)
     return commit, json.loads(linted.output)["findings"]
 
 
