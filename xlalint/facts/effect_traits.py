@@ -53,7 +53,7 @@ TRAITS: Final[Mapping[Effect, EffectTraits]] = MappingProxyType(
         Effect.METRIC_READ: EffectTraits(in_package=READS),
         Effect.STATE_SAVED: EffectTraits(),
         Effect.GRADIENT_CLIPPING: EffectTraits(in_package=READS),
-        Effect.GRAD_SCALER: EffectTraits(),
+        Effect.GRAD_SCALER: EffectTraits(in_package=READS),
         Effect.DISTRIBUTION_CHECK: EffectTraits(in_package=READS),
         Effect.COLLECTIVE: EffectTraits(in_package=READS),
         Effect.MASK_ASKED: EffectTraits(),

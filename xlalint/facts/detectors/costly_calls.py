@@ -24,9 +24,11 @@ def check_call(
     call: Call,
     *,
     fixable: bool = True,
+    certainty: int = 2,
 ) -> None:
     """Note the cost of the first row that holds for a call of ``name`` and has what it works on. ``fixable`` is whether
-    the call itself is one of ``name``, so that its fix can be made there."""
+    the call itself is one of ``name``, so that its fix can be made there.
+    ``certainty`` tells how sure it is that it costs."""
     name = call.name
     for row in costly_calls().get(name, ()):
         if not meets_condition(row, call.arguments, call.keywords) or any(
@@ -39,7 +41,16 @@ def check_call(
         if row.effect != FREE and not (row.chosen and is_chosen(frame.function.body, call.node.at)):
             shown = call.node.arguments[0] if row.operand and call.node.arguments else None
             form = row.fix if fixable else ""
-            frame.emit(Effect(row.effect), call.node.at, known, name, shown, detail=row.detail, form=form)
+            frame.emit(
+                Effect(row.effect),
+                call.node.at,
+                known,
+                name,
+                shown,
+                certainty=certainty,
+                detail=row.detail,
+                form=form,
+            )
         return
 
 

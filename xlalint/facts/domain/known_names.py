@@ -213,6 +213,8 @@ DRIVER_USES = frozenset({"setup", "prepare", "setup_dataloaders", "clip_gradient
 MODEL_USES = frozenset(
     {"parameters", "named_parameters", "train", "eval", "state_dict", "load_state_dict", "zero_grad", "modules"}
 )
+SCALER_NAMES = frozenset({"amp_scaler", "grad_scaler", "loss_scaler"})
+"""What is called so and itself called runs the backward pass and the update."""
 OPTIMIZER_NAMES = frozenset({"optimizer", "optim", "opt"})
 MODEL_NAMES = frozenset(
     [

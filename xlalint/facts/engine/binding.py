@@ -15,6 +15,7 @@ from xlalint.facts.domain.known_names import (
     MODEL_NAMES,
     MODEL_USES,
     OPTIMIZER_NAMES,
+    SCALER_NAMES,
     TENSOR_NAMES,
     TENSOR_ONLY,
     TENSOR_SUFFIXES,
@@ -46,6 +47,7 @@ from xlalint.facts.domain.values import (
     module_value,
     tensor,
 )
+from xlalint.facts.libraries.frameworks.scalers import scaler
 from xlalint.facts.operations.placement import made_on_host
 from xlalint.facts.state.environment import Environment
 from xlalint.facts.state.frame import Evaluator, Frame
@@ -221,8 +223,8 @@ def by_use(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) 
         return known_object(Role.OPTIMIZER)
     if "step" in uses and "sched" in name:
         return known_object(Role.SCHEDULER)
-    if "scale" in uses and "update" in uses and "step" in uses:
-        return known_object(Role.SCALER)
+    if {"scale", "update", "step"} <= uses or ("()" in uses and name in SCALER_NAMES):
+        return scaler()
     if "backward" in uses and (name in DRIVER_NAMES or not uses.isdisjoint(DRIVER_USES)):
         return known_object(Role.ACCELERATOR)
     if not uses.isdisjoint(MODEL_USES):

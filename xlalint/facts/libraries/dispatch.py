@@ -25,7 +25,6 @@ from xlalint.facts.domain.values import (
     NONE,
     OBJECT,
     TENSOR_ROLES,
-    TRUE,
     UNKNOWN,
     XLA,
     XLA_DEVICE,
@@ -54,6 +53,7 @@ from xlalint.facts.libraries.frameworks.diffusers import call_pipeline, made_by_
 from xlalint.facts.libraries.frameworks.ignite_factories import make_engine
 from xlalint.facts.libraries.frameworks.ignite_metrics import make_attachable
 from xlalint.facts.libraries.frameworks.metrics import call_metric
+from xlalint.facts.libraries.frameworks.scalers import call_scaler, make_scaler
 from xlalint.facts.libraries.installed.followed_calls import INSTALLED, follow_made
 from xlalint.facts.libraries.installed.pretrained import made_model
 from xlalint.facts.libraries.module_methods import call_made_module
@@ -113,8 +113,6 @@ def call_torch_library(frame: Frame, rest: str, call: Call) -> Value | None:
         note_compiled(frame, call)
     if rest == "compile" or rest.startswith("jit."):
         return call.arguments[0] if call.arguments else UNKNOWN
-    if call.last == "GradScaler":
-        return known_object(Role.SCALER, None, call.name if call.keywords.get("enabled", TRUE) is TRUE else None)
     if call.last == "SummaryWriter":
         return known_object(Role.WRITER)
     if rest.startswith("hub."):
@@ -161,6 +159,9 @@ def call_framework_row(frame: Frame, call: Call) -> Value | None:
         return launch(frame, launched, call)
     if table.get("moves", call.name) is not None and call.arguments:
         return training.moved(call.arguments[0], XLA)
+    made = make_scaler(call)
+    if made is not None:
+        return made
     collator = table.get("collator", call.name)
     if collator is not None:
         if collator.startswith("pads"):
@@ -275,6 +276,8 @@ def call_role(frame: Frame, role: KnownObject, call: Call) -> Value:
         return call_metric(frame, role, call.named("forward"))
     if role.role == Role.PIPELINE:
         return call_pipeline(call.keywords)
+    if role.role == Role.SCALER:
+        return call_scaler(frame, role, call)
     if role.role in TENSOR_ROLES:
         return role
     return UNKNOWN

@@ -24,6 +24,7 @@ from xlalint.facts.domain.values import (
 from xlalint.facts.events import Effect
 from xlalint.facts.kinds import SignKind
 from xlalint.facts.libraries.frameworks.lightning import LOGGING, call_inherited_logging
+from xlalint.facts.libraries.frameworks.scalers import inherited_scaler, scaler_method
 from xlalint.facts.libraries.module_methods import call_module_method
 from xlalint.facts.operations import members
 from xlalint.facts.state.call import Arguments, Call, Keywords
@@ -71,6 +72,9 @@ def call_object_method(frame: Frame, receiver: Instance | Struct, call: Call) ->
     found = call_module_method(frame, receiver, call)
     if found is not None:
         return found
+    scaler = inherited_scaler(frame.engine.program.external_bases(receiver.ir))
+    if scaler is not None:
+        return scaler_method(frame, scaler, call) or UNKNOWN
     if call.name in ("manual_backward", "backward"):
         frame.sign(SignKind.BACKWARD, call.node.at)
         frame.sign(SignKind.FRAMEWORK, call.node.at)

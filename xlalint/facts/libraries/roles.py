@@ -21,6 +21,7 @@ from xlalint.facts.libraries.frameworks.diffusers import (
 from xlalint.facts.libraries.frameworks.ignite import engine_attribute, run_engine
 from xlalint.facts.libraries.frameworks.ignite_metrics import attach
 from xlalint.facts.libraries.frameworks.metrics import call_host_metric, call_metric
+from xlalint.facts.libraries.frameworks.scalers import scaler_method
 from xlalint.facts.libraries.frameworks.training import (
     DISTRIBUTIONS,
     MOVING,
@@ -29,7 +30,6 @@ from xlalint.facts.libraries.frameworks.training import (
     logger_method,
     optimizer_method,
     printer_method,
-    scaler_method,
     tokenizer_method,
     write,
 )
@@ -46,7 +46,7 @@ DECISIVE = frozenset({"step", "log_prob", "cdf"})
 
 def call_role_method(frame: Frame, role: KnownObject, call: Call) -> Value | None:
     """A method of something known by its part; None where the part does not say."""
-    if role.detail is not None and call.name in DECISIVE and (made := maker(role)):
+    if role.detail is not None and role.role != Role.SCALER and call.name in DECISIVE and (made := maker(role)):
         # A value lies where the distribution does that is asked about it.
         given = [role.element] if role.role == Role.DISTRIBUTION and role.element is not None else call.arguments
         check_call(frame, Call(f"{made}.{call.name}", given, call.keywords, call.node))

@@ -26,6 +26,7 @@ from xlalint.facts.domain.values import (
 from xlalint.facts.events import Effect
 from xlalint.facts.kinds import SignKind
 from xlalint.facts.libraries.frameworks.accelerate import call_driver
+from xlalint.facts.libraries.frameworks.scalers import SCALING, scaler, scaler_method
 from xlalint.facts.libraries.frameworks.training import READING_MAPS, READING_WRITERS, write
 from xlalint.facts.libraries.torch.tensor_methods import new_factory
 from xlalint.facts.operations.unknown_callee import call_unknown
@@ -49,6 +50,8 @@ def call_unknown_method(frame: Frame, receiver: Value, call: Call) -> Value:
         frame.sign(SignKind.OPTIMIZER_STEP, call.node.at)
         frame.sign(SignKind.PLAIN_STEP, call.node.at)
         return NONE
+    if call.name in SCALING and text.lower().endswith("scaler"):
+        return scaler_method(frame, scaler(), call) or UNKNOWN
     if call.name == "backward":
         frame.sign(SignKind.BACKWARD, call.node.at)
         if call.arguments:

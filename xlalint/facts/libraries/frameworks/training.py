@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xlalint.facts.detectors.costly_calls import check_call
-from xlalint.facts.detectors.loss import learn_loss
 from xlalint.facts.detectors.padding import check_loader, check_padding_call, run_collate
 from xlalint.facts.detectors.text_reads import logged, printed, shown_tensor
 from xlalint.facts.domain.known_names import LEVELS
@@ -177,16 +176,6 @@ def printer_method(frame: Frame, role: KnownObject, call: Call) -> Value | None:
 def tokenizer_method(frame: Frame, role: KnownObject, call: Call) -> Value | None:
     check_padding_call(frame, call)
     return known_object(Role.BATCH, tensor(HOST, "int", None, False, None, 1))
-
-
-def scaler_method(frame: Frame, role: KnownObject, call: Call) -> Value | None:
-    if call.name == "scale":
-        learn_loss(frame, call.node)
-        return call.arguments[0] if call.arguments else UNKNOWN
-    if call.name == "step":
-        frame.sign(SignKind.OPTIMIZER_STEP, call.node.at)
-        return NONE
-    return None
 
 
 COUNTED = frozenset({"Categorical", "Bernoulli", "Binomial", "Poisson", "Geometric", "Multinomial"})
