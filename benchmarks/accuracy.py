@@ -5,7 +5,7 @@
         --write      writes the figures to accuracy.json beside this file, which is tracked
         --compare    fails where a figure is worse than there by more than a point and a case; targets do not count
 
-Three parts, each left out with a word where its material is absent:
+Four parts, each left out with a word where its material is absent:
 
 * ``truth``: lines of released libraries that read the device, fell back to the CPU or made a shape from data when real
   models ran. Needs ``--site``, a folder with transformers, torchmetrics, accelerate, timm, torchvision and diffusers.
@@ -13,6 +13,9 @@ Three parts, each left out with a word where its material is absent:
 * ``scripts``: lines of real training scripts by how often they cost. Needs ``--mirrors``, git directories as
   ``OWNER+NAME/repo``. Reads inside torch and libraries count; the lines called *direct* leave those out.
 * ``fixes``: lines that people mended, before and after. Needs ``--mirrors`` too.
+* ``apps``: findings on applications that were read line by line: *useful* where the owner would want to know, *right*
+  where the claim is true, *kept* of what was useful, and recall in loops read by hand. Needs ``--mirrors`` too. Told
+  twice, with ``--assume-xla`` and without it. The checkouts are gone when it ends, so places are shown unexplained.
 
 The environment names the folders where no option does: ``XLALINT_SITE``, ``XLALINT_MIRRORS``.
 """
@@ -26,10 +29,10 @@ from pathlib import Path
 
 from figures import HEAD, Figure, drops, read, write
 from running import Failed, executable, table
-from scoring import Absent, Material, Measured, fixes, scripts, truth
+from scoring import Absent, Material, Measured, apps, fixes, scripts, truth
 
 TRACKED = Path(__file__).with_suffix(".json")
-PARTS = {"truth": truth, "scripts": scripts, "fixes": fixes}
+PARTS = {"truth": truth, "scripts": scripts, "fixes": fixes, "apps": apps}
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""The three parts of recorded truth: linted, scored by the scorers that lie beside them, and what they tell.
+"""The four parts of recorded truth: linted, scored by the scorers that lie beside them, and what they tell.
 
 The scorers are programs of their own and decide what is right; here their counts are read, and the places that they
 call wrong are put where ``xlalint explain`` can be asked about them.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -181,6 +182,50 @@ def fixes(material: Material) -> Measured:
         for kind, text, place in of_each_kind(wrong, material.show):
             measured.shown.append(explained(material, kind, text, Path(trees, place)))
     return measured
+
+
+def apps(material: Material) -> Measured:
+    """Findings on applications that were read line by line, as their owners would judge them, and as they come by
+    default, where nothing that is not ported is told."""
+    scorer = present(material.shared / "apps" / "score.py")
+    mirrors = given(material.mirrors, "--mirrors")
+    command = [sys.executable, str(scorer), shlex.quote(material.linter), "--mirrors", str(mirrors), "--show"]
+    ended = run(command, allowed=(0,))
+    measured = Measured([*app_figures(ended, run([*command, "--default"], allowed=(0,)))])
+    for _, text, _ in of_each_kind(wrong_rows(ended.output), material.show):
+        measured.shown.append(text)
+    return measured
+
+
+def app_figures(ended: Run, default: Run) -> Iterator[Figure]:
+    """The scorer's shares, and the counts they are of. By default only what was seen by default is judged: of the
+    lines that cost in each step, none."""
+    counted = r"told: TRUE (\d+)/(\d+)  FALSE (\d+)/\d+  TRUE-NW (\d+)/\d+  FOUND (\d+)/(\d+)  MISSED (\d+)/(\d+)"
+    for run_of, label, useful, right in ((ended, "", 0.88, 0.96), (default, " (default)", 0.80, 0.95)):
+        true, wanted, false, unwanted, *costly = map(int, in_text(run_of, counted))
+        told = true + false + unwanted
+        yield share("apps", f"useful{label}", true, told, useful, f"{unwanted} right, but not welcome")
+        yield share("apps", f"right{label}", true + unwanted, told, right)
+        yield share("apps", f"kept{label}", true, wanted, 0.93)
+        if run_of is ended:
+            found, of_found, missed, of_missed = costly
+            yield share("apps", "recall", found + missed, of_found + of_missed, 0.92)
+            yield from right_by_certainty(ended)
+
+
+def right_by_certainty(ended: Run) -> Iterator[Figure]:
+    for name, right, told in re.findall(r"(certain|likely|possible) (\d+)/(\d+)", ended.output):
+        target = CALIBRATED[name] if name == "certain" else None
+        yield share("apps", f"{name} ones that are right", int(right), int(told), target, f"{right} of {told}")
+
+
+def wrong_rows(output: str) -> Iterator[tuple[str, str, str]]:
+    """What the scorer shows: a judged row is missed where it should have been told, and a false alarm elsewhere."""
+    for line in output.splitlines():
+        row = re.match(r"  (\S+) +(not told|told)  (\S+) (.*)", line)
+        if row:
+            kind = "miss" if row[2] == "not told" else "false alarm"
+            yield kind, f"{kind}: {row[3]} ({row[1]}) {row[4]}", row[3]
 
 
 Verdicts = dict[tuple[str, bool], dict[str, Any]]

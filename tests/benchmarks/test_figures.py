@@ -56,7 +56,7 @@ def test_writing_keeps_the_parts_that_were_not_measured(tmp_path: Path) -> None:
 
 
 def test_the_tracked_figures_are_those_of_all_parts() -> None:
-    assert {one.part for one in read(BENCHMARKS / "accuracy.json")} == {"truth", "scripts", "fixes"}
+    assert {one.part for one in read(BENCHMARKS / "accuracy.json")} == {"truth", "scripts", "fixes", "apps"}
 
 
 def test_what_can_not_be_compared_is_said_and_no_failure(tmp_path: Path) -> None:
@@ -64,5 +64,5 @@ def test_what_can_not_be_compared_is_said_and_no_failure(tmp_path: Path) -> None
     run = subprocess.run([*command, sys.executable], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert [line.split(":")[:2] for line in run.stdout.splitlines()] == [
-        [part, " left out, not compared"] for part in ("truth", "scripts", "fixes")
+        [part, " left out, not compared"] for part in ("truth", "scripts", "fixes", "apps")
     ]
