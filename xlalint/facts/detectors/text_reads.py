@@ -16,6 +16,7 @@ from xlalint.facts.domain.values import (
     tensor_of,
 )
 from xlalint.facts.events import Effect
+from xlalint.facts.operations.members import element_of
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
@@ -36,6 +37,35 @@ def shown_tensor(value: Value) -> Tensor | None:
     return None
 
 
+def shown_at(frame: Frame, value: Value, node: ir.Expr | None) -> Tensor | None:
+    """The same of an expression. ``(step, *losses)`` shows what its parts show, each of which is known better than what
+    all of them have in common."""
+    known = shown_tensor(value)
+    if known is not None or not is_spread(node):
+        return known
+    frame.quiet += 1
+    shown = (shown_at(frame, part_value(frame, part), part) for part in terms_of(node))
+    known = next((one for one in shown if one is not None), None)
+    frame.quiet -= 1
+    return known
+
+
+def is_spread(node: ir.Expr | None) -> bool:
+    """``(a, *b)``, or a sum with such a part or a call: ``(a,) + tuple(b)``."""
+    if type(node) is ir.Binary and node.operator == "add":
+        return any(type(part) is ir.Call or is_spread(part) for part in terms_of(node))
+    return type(node) is ir.Display and any(type(part) is ir.Starred for part in node.elements)
+
+
+def terms_of(node: ir.Expr | None) -> tuple[ir.Expr, ...]:
+    return node.elements if type(node) is ir.Display else (node.left, node.right) if type(node) is ir.Binary else ()
+
+
+def part_value(frame: Frame, part: ir.Expr) -> Value:
+    value = frame.evaluate(part)
+    return element_of(frame, value) if type(part) is ir.Starred else value
+
+
 def read_by_text(
     frame: Frame,
     value: Value,
@@ -45,7 +75,7 @@ def read_by_text(
     effect: Effect = Effect.PRINTED,
     form: str = "",
 ) -> None:
-    known = shown_tensor(value)
+    known = shown_at(frame, value, operand)
     if known is not None:
         frame.emit(effect, at, known, subject, operand, form=form)
     elif isinstance(value, (Struct, Instance)):
@@ -59,7 +89,7 @@ def read_by_text(
 def printed(frame: Frame, subject: str, call: Call) -> None:
     for value, argument in zip(call.arguments, call.node.arguments, strict=False):
         if type(argument) is not ir.FString:
-            known = shown_tensor(value)
+            known = shown_at(frame, value, argument)
             if known is not None:
                 frame.emit(Effect.PRINTED, call.node.at, known, subject, argument, form=print_form(call.node))
                 return
@@ -93,7 +123,7 @@ def read_by_log(frame: Frame, call: Call) -> None:
     if call.last in SILENT_LEVELS:
         return
     for value, argument in zip(call.arguments, call.node.arguments, strict=False):
-        known = shown_tensor(value)
+        known = shown_at(frame, value, argument)
         if known is not None:
             frame.emit(Effect.LOGGED, call.node.at, known, call.last, argument)
             return

@@ -14,6 +14,7 @@ from xlalint.facts.domain.values import (
     Mapping,
     Module,
     Namespace,
+    Partial,
     Sequence,
     Struct,
     Super,
@@ -82,6 +83,8 @@ def show_object(value: Value) -> str:
         return value.role.value if value.element is None else f"{value.role.value} of {show(value.element)}"
     if isinstance(value, Namespace):
         return f"name {value.name}"
+    if isinstance(value, Partial):
+        return f"partial {value.target.name}"
     if isinstance(value, Bound):
         return f"method {value.name} of {show(value.receiver)}"
     if isinstance(value, Super):

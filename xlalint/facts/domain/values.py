@@ -210,6 +210,14 @@ class Namespace(Value, frozen=True):
     path: str | None
 
 
+class Partial(Value, frozen=True):
+    """``functools.partial`` of something outside the program."""
+
+    target: Namespace
+    bound: tuple[Value, ...]
+    bound_keywords: tuple[tuple[str, Value], ...]
+
+
 class Module(Value, frozen=True):
     """An instance of a torch module class; ``elements`` for containers; ``name`` is "?" if learned by use."""
 
@@ -306,6 +314,7 @@ def known_object(role: Role, element: Value | None = None, detail: str | None = 
 
 
 bound_method = cache(Bound)
+partial_of = cache(Partial)
 
 
 # Questions

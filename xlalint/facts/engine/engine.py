@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 
-from xlalint.facts.detectors.graph_breaks import note_decorated
 from xlalint.facts.domain.display import show
 from xlalint.facts.domain.known_names import UNEVALUATED_DECORATORS
 from xlalint.facts.domain.lattice import join_maybe, sequence
@@ -42,6 +41,7 @@ from xlalint.facts.guards.optional_arguments import is_given_no_data, optional_g
 from xlalint.facts.heat.entry_points import inherited_entries
 from xlalint.facts.interpreter.assignment import assign
 from xlalint.facts.interpreter.calls import apply
+from xlalint.facts.interpreter.decorators import note_decorators
 from xlalint.facts.interpreter.expressions import EXPRESSIONS
 from xlalint.facts.interpreter.names import symbol_value
 from xlalint.facts.interpreter.statements import execute
@@ -245,7 +245,7 @@ class Engine(Attributes):
         frame = Frame(self, function, environment, receiver, depth, no_grad)
         frame.by_signature = by_signature
         if function.decorators:
-            note_decorated(frame, function)
+            note_decorators(frame, function)
         execute(frame, function.body)
         self.evaluate_escaping_closures(frame)
         merged = self.records.get(function)

@@ -25,6 +25,7 @@ from xlalint.facts.domain.values import (
     Mapping,
     Module,
     Namespace,
+    Partial,
     Sequence,
     Struct,
     Tensor,
@@ -102,6 +103,16 @@ def call_namespace(frame: Frame, callee: Namespace, call: Call) -> Value:
     return call_external(frame, call.named(callee.name))
 
 
+def call_partial(frame: Frame, callee: Partial, call: Call) -> Value:
+    return call_external(frame, completed(callee, call))
+
+
+def completed(callee: Partial, call: Call) -> Call:
+    """The call that a ``partial`` makes of one."""
+    keywords = {**dict(callee.bound_keywords), **call.keywords}
+    return Call(callee.target.name, [*callee.bound, *call.arguments], keywords, call.node)
+
+
 def call_known_object(frame: Frame, callee: KnownObject, call: Call) -> Value:
     if callee.role != INSTALLED:
         return dispatch.call_role(frame, callee, call)
@@ -116,7 +127,7 @@ def call_host(frame: Frame, callee: Host, call: Call) -> Value:
 def call_one_of(frame: Frame, callee: Union, call: Call) -> Value:
     """One of several. Where they are ops to choose from, what not all of them cost is only possible."""
     parts = [part for part in callee.alternatives if part is not NONE]
-    if len(parts) < 2 or not all(type(part) in (Namespace, Module) for part in parts):
+    if len(parts) < 2 or not all(type(part) in (Namespace, Partial, Module) for part in parts):
         return alike([apply(frame, part, call) for part in parts])
     key, events = (call.node.at, ""), frame.record.events
     before, found, values = events.pop(key, None), [], []
@@ -236,6 +247,7 @@ def call_external(frame: Frame, call: Call) -> Value:
 CALLEES: dict[type[Value], Callable[[Frame, Any, Call], Value]] = {
     Bound: call_bound,
     Namespace: call_namespace,
+    Partial: call_partial,
     Function: call_function,
     Class: construct,
     Instance: call_object,

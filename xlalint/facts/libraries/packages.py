@@ -26,12 +26,15 @@ from xlalint.facts.domain.values import (
     Function,
     Host,
     KnownObject,
+    Namespace,
+    Partial,
     Sequence,
     Value,
     function_value,
     host,
     known_object,
     mapping,
+    partial_of,
     surely_tensor,
     tensor_of,
 )
@@ -109,9 +112,20 @@ def call_functools(frame: Frame, call: Call) -> Value:
                 (*target.bound, *call.arguments[1:]),
                 (*target.bound_keywords, *((k, v) for k, v in call.keywords.items() if k != "**")),
             )
-        return target
+        return bound_beforehand(target, call)
     is_fold = call.name == "functools.reduce" and len(call.arguments) > 1
     return call.arguments[0] if call.arguments and not is_fold else UNKNOWN
+
+
+def bound_beforehand(target: Value, call: Call) -> Value:
+    """``partial(torch.compile, dynamic=True)``, also of what is a ``partial`` already."""
+    given, keywords = tuple(call.arguments[1:]), call.keywords
+    if type(target) is Partial:
+        given, keywords = (*target.bound, *given), {**dict(target.bound_keywords), **keywords}
+        target = target.target
+    if type(target) is not Namespace or not (given or keywords):
+        return target
+    return partial_of(target, given, tuple(keywords.items()))
 
 
 def call_logging(frame: Frame, call: Call) -> Value:
