@@ -35,7 +35,8 @@ def one_time_rate(frame: Frame, test: ir.Expr, outcome: bool, block: ir.Block) -
     for an attribute now and then, for a name once each time that the loop around it runs. None elsewhere."""
     for asked in questions(test, outcome):
         if all(is_one_time(frame, path, value, block) for path, value in asked):
-            return RegionKind.AMORTISED if any(is_own(path) for path, _ in asked) else RegionKind.LEAVING
+            outlives = any("." in path or path in frame.globals for path, _ in asked)
+            return RegionKind.AMORTISED if outlives else RegionKind.LEAVING
     return None
 
 
@@ -100,8 +101,16 @@ def is_of_shape(node: ir.Expr) -> bool:
 
 
 def question(node: ir.Expr, settled_by: bool) -> tuple[str, bool] | None:
-    path = path_of(node)
+    path = dotted_path(node)
     return None if path is None else (path, settled_by)
+
+
+def dotted_path(node: ir.Expr) -> str | None:
+    """``state.warm``: the path of an attribute, whatever object holds it."""
+    if type(node) is not ir.Attribute:
+        return path_of(node)
+    holder = dotted_path(node.value)
+    return None if holder is None else f"{holder}.{node.name}"
 
 
 def is_own(path: str) -> bool:
@@ -114,12 +123,14 @@ def is_one_time(frame: Frame, path: str, value: bool, block: ir.Block) -> bool:
     if is_own(path):
         return path not in frame.origins and not taken_back(frame, path.removeprefix("self."))
     loop = frame.loop_key()
+    if "." in path or path in frame.globals:
+        return not bound_elsewhere(frame, path, block, 0)
     return loop is not None and not bound_elsewhere(frame, path, block, loop[2])
 
 
 def may_set(frame: Frame, statement: ir.Stmt, path: str, value: bool) -> bool:
     """Whether a statement gives something a value that is true, or false; a call of a method may, too."""
-    if type(statement) is ir.Assign and any(path_of(target) == path for target in statement.targets):
+    if type(statement) is ir.Assign and any(dotted_path(target) == path for target in statement.targets):
         given = statement.value
         return bool(given.value) == value if type(given) is ir.Constant else value
     call = getattr(statement, "value", None)
@@ -166,6 +177,6 @@ def bound_elsewhere(frame: Frame, name: str, block: ir.Block, first: int) -> boo
     lines = (
         ir.unpack(assignment.at)[0]
         for assignment in assignments_of(frame.function).values()
-        if any(path_of(target) == name for target in assignment.targets)
+        if any(dotted_path(target) == name for target in assignment.targets)
     )
     return any(line > first and not start <= line <= end for line in lines)

@@ -1,139 +1,33 @@
-"""Guards that change how often a branch runs: ``step % k == 0``, the first step, the main process."""
+"""Periodic tests: ``step % k == 0``, by its text, by a name that holds it, or by a predicate of the program."""
 
 from __future__ import annotations
 
-from functools import cache
+import functools
 
 import msgspec
 
-from xlalint.facts.domain.values import Host
-from xlalint.facts.guards.one_time import one_time_rate
-from xlalint.facts.kinds import RegionKind
+from xlalint.facts.domain.values import Class, Function, Instance, Struct
+from xlalint.facts.guards.moving_bounds import moves_bound
+from xlalint.facts.guards.turns import compared, is_last, is_turn
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
-from xlalint.program.traversal import last_name, path_of, plain_callee
+from xlalint.program.link import Program
+from xlalint.program.traversal import blocks_of, decorator_names, path_of
+
+DEPTH_OF_PREDICATES = 3
+TESTS = frozenset({ir.Unary, ir.Boolean, ir.Compare, ir.Binary, ir.Call})
+PROPERTIES = frozenset({"property", "cached_property"})
 
 
-class BranchRates(msgspec.Struct, frozen=True):
-    """Region kinds of the two arms of an ``if``; None where the arm runs as often as the test."""
+class Scope(msgspec.Struct, frozen=True):
+    """What is known where a test stands: the paths that hold what is true now and then; ``frame`` where values are
+    known, None in a predicate, which is read by its text."""
 
-    body: RegionKind | None = None
-    orelse: RegionKind | None = None
-    at_times: bool = False
-    """The test holds now and then, even where an evaluation happens to know the step."""
-
-
-def branch_rates(frame: Frame, node: ir.If) -> BranchRates:
-    pace = rates_of_test(frame, node)
-    if pace.body or pace.orelse:
-        return pace
-    body = one_time_rate(frame, node.test, True, node.body)
-    orelse = one_time_rate(frame, node.test, False, node.orelse) if node.orelse else None
-    return BranchRates(body, orelse) if body or orelse else pace
-
-
-def rates_of_test(frame: Frame, node: ir.If) -> BranchRates:
-    if is_limited(frame, node):
-        return BranchRates(RegionKind.AMORTISED, None, True)
-    if frame.remembers or compares_equal(node.test) or calls_plainly(node.test):
-        return rates_in(frame, node)
-    return rates_by_text(node)
-
-
-def compares_equal(test: ir.Expr) -> bool:
-    """The kind of test for which it matters what the compared name holds."""
-    if type(test) is ir.Boolean:
-        return any(compares_equal(value) for value in test.values)
-    return type(test) is ir.Compare and test.operators == ("eq",)
-
-
-def is_limited(frame: Frame, node: ir.If) -> bool:
-    """``if shown < 5: …; shown += 1``: so many times and no more, where no loop around starts to count anew."""
-    if not frame.loops:
-        return False
-    tests = node.test.values if type(node.test) is ir.Boolean and node.test.operator == "and" else (node.test,)
-    counted = {path_of(test.left) for test in tests if type(test) is ir.Compare and test.operators in LESS} - {None}
-    raised = {path_of(statement.target) for statement in node.body if type(statement) is ir.Augmented}
-    if counted.isdisjoint(raised):
-        return False
-    first, here = frame.outermost_loop(), ir.unpack(node.at)[0]
-    return any(not first < frame.bound_on(path) < here for path in counted & raised if path)
-
-
-LESS = (("lt",), ("le",))
-
-
-def calls_plainly(test: ir.Expr) -> bool:
-    """``divisible_by(step, k)``: what it means, a function of the program may tell."""
-    if type(test) is ir.Boolean:
-        return any(calls_plainly(value) for value in test.values)
-    if type(test) is ir.Unary:
-        return calls_plainly(test.operand)
-    return type(test) is ir.Call and type(test.function) is ir.Name and len(test.arguments) == 2
-
-
-@cache
-def rates_by_text(node: ir.If) -> BranchRates:
-    return rates_in(None, node)
-
-
-def rates_in(frame: Frame | None, node: ir.If) -> BranchRates:
-    """``frame`` may be None where nothing is known of any name that bears on the pace."""
-    if is_periodic(node.test, True, frame):
-        return BranchRates(RegionKind.AMORTISED, None, True)
-    if is_periodic(node.test, False, frame):
-        return BranchRates(None, RegionKind.AMORTISED, True)
-    if is_first(frame, node.test):
-        return BranchRates(RegionKind.RARE, None, True)
-    if is_interval_flag(node.test) or starts_again(node):
-        return BranchRates(RegionKind.AMORTISED, None, True)
-    return BranchRates(leaving(node.body), leaving(node.orelse))
-
-
-def starts_again(node: ir.If) -> bool:
-    """``if len(rows) == k: …; rows.clear()``, ``if count >= k: …; count = 0``: what is counted is emptied again."""
-    test = node.test
-    if type(test) is not ir.Compare or test.operators not in (("eq",), ("ge",), ("gt",)):
-        return False
-    counted = test.left
-    if type(counted) is ir.Call and plain_callee(counted) == "len" and len(counted.arguments) == 1:
-        counted = counted.arguments[0]
-    path = path_of(counted)
-    return path is not None and any(empties(statement, path) for statement in node.body)
-
-
-def empties(statement: ir.Stmt, path: str) -> bool:
-    if type(statement) is ir.Evaluate and type(statement.value) is ir.Call:
-        function = statement.value.function
-        return type(function) is ir.Attribute and function.name == "clear" and path_of(function.value) == path
-    if type(statement) is not ir.Assign or path_of(statement.targets[0]) != path:
-        return False
-    value = statement.value
-    return (type(value) is ir.Constant and value.value == 0) or (type(value) is ir.Display and not value.elements)
-
-
-EXITS = frozenset({"exit", "quit", "_exit", "abort"})
-
-
-def leaving(block: ir.Block) -> RegionKind | None:
-    """An arm that ends the program, or the loop, runs once at most."""
-    last = block[-1] if block else None
-    if type(last) in (ir.Break, ir.Return):
-        return RegionKind.LEAVING
-    return RegionKind.RARE if type(last) is ir.Raise or is_exit(last) else None
-
-
-def is_exit(statement: ir.Stmt | None) -> bool:
-    """``sys.exit(1)``, ``exit()``."""
-    if type(statement) is not ir.Evaluate or type(statement.value) is not ir.Call:
-        return False
-    function = statement.value.function
-    if type(function) is ir.Attribute:
-        return function.name in EXITS and type(function.value) is ir.Name and function.value.name in ("sys", "os")
-    return type(function) is ir.Name and function.name in EXITS
-
-
-TESTS = frozenset({ir.Unary, ir.Boolean, ir.Compare, ir.Binary})
+    program: Program
+    function: ir.FunctionIR
+    periodic: frozenset[str]
+    frame: Frame | None = None
+    depth: int = DEPTH_OF_PREDICATES
 
 
 def remember(frame: Frame, target: ir.Expr, value: ir.Expr) -> None:
@@ -143,55 +37,79 @@ def remember(frame: Frame, target: ir.Expr, value: ir.Expr) -> None:
     path = path_of(target)
     if path is None:
         return
-    if is_periodic(value, True, frame):
+    if is_periodic(value, True, Scope(frame.engine.program, frame.function, frame.env.periodic, frame)):
         frame.remembers = True
         frame.env.periodic |= {path}
     elif path in frame.env.periodic:
         frame.env.periodic -= {path}
 
 
-def is_periodic(test: ir.Expr, outcome: bool, frame: Frame | None) -> bool:
+def is_periodic(test: ir.Expr, outcome: bool, scope: Scope) -> bool:
     """Whether the test has this outcome only every k-th time."""
-    if type(test) in (ir.Name, ir.Attribute):
-        if frame is None or not outcome or not frame.remembers:
-            return False
-        path = path_of(test)
-        return path is not None and path in frame.env.periodic
+    if type(test) is ir.Name or type(test) is ir.Attribute:
+        if outcome and scope.periodic and path_of(test) in scope.periodic:
+            return True
+        return type(test) is ir.Attribute and is_predicate(asked_property(test, scope), outcome, scope)
     if type(test) is ir.Call:
-        meant = returned_by(frame, test) if frame is not None and calls_plainly(test) else None
-        return meant is not None and is_periodic(meant, outcome, None)
+        return is_predicate(called_function(test, scope), outcome, scope)
     if type(test) is ir.Unary and test.operator == "not":
         if type(test.operand) is ir.Binary and test.operand.operator == "mod":
             return outcome and is_period(test.operand)
-        return is_periodic(test.operand, not outcome, frame)
+        return is_periodic(test.operand, not outcome, scope)
     if type(test) is ir.Boolean:
-        if outcome and test.operator == "and":
-            return any(is_periodic(value, True, frame) for value in test.values)
-        if outcome and test.operator == "or":
-            return all(is_periodic(value, True, frame) or is_last(value) for value in test.values) and any(
-                is_periodic(value, True, frame) for value in test.values
-            )
-        return False
-    if type(test) is ir.Compare and len(test.operators) == 1:
-        left, right = test.left, test.rights[0]
-        operator = test.operators[0]
-        if type(left) is ir.Constant and type(right) is ir.Binary:
-            left, right = right, left
-        if type(left) is ir.Binary and left.operator == "mod" and is_period(left):
-            return (operator == "eq") == outcome if operator in ("eq", "ne") else False
-        return False
+        return is_periodic_as_a_whole(test, outcome, scope)
+    if type(test) is ir.Compare:
+        return compares_period(test, outcome, scope)
     if type(test) is ir.Binary and test.operator == "mod":
         return not outcome and is_period(test)
     return False
 
 
-def returned_by(frame: Frame, call: ir.Call) -> ir.Expr | None:
-    """What a called function of the program returns, where that is all it does."""
-    meant = frame.engine.program.resolve(frame.path, last_name(call.function))
-    if not isinstance(meant, ir.FunctionIR) or len(meant.body) != 1:
-        return None
-    only = meant.body[0]
-    return only.value if type(only) is ir.Return else None
+def is_periodic_as_a_whole(test: ir.Boolean, outcome: bool, scope: Scope) -> bool:
+    """One part of what must hold together, or of what may hold instead: what else lets an arm run is an exception,
+    but for what may as well hold always."""
+    found = any(is_periodic(value, outcome, scope) for value in test.values)
+    if (test.operator == "and") == outcome or not found:
+        return found
+    return outcome and all(
+        is_periodic(value, True, scope) or is_last(value) or is_exception(value) for value in test.values
+    )
+
+
+def is_exception(test: ir.Expr) -> bool:
+    """``cancelled``, ``args.every == 1``, ``loss.isnan()``; what is the rule in training is none."""
+    if type(test) is ir.Boolean:
+        several = any if test.operator == "and" else all
+        return several(map(is_exception, test.values))
+    if isinstance(test, (ir.Name, ir.Attribute)):
+        return test.name != "training"
+    return type(test) is ir.Call or (type(test) is ir.Compare and test.operators in (("eq",), ("is",)))
+
+
+def compares_period(test: ir.Compare, outcome: bool, scope: Scope) -> bool:
+    sides = compared(test)
+    if sides is None:
+        return False
+    left, operator, right = sides
+    if type(right) is ir.Binary and right.operator == "mod" and operator in ("eq", "ne"):
+        left, right = right, left
+    if type(left) is ir.Binary and left.operator == "mod" and is_period(left):
+        return (
+            (operator == "eq") == outcome
+            if operator in ("eq", "ne")
+            else type(right) is ir.Constant and (operator, right.value, outcome) in ZERO
+        )
+    return (
+        outcome
+        and operator == "in"
+        and scope.frame is not None
+        and type(right) is not ir.Call
+        and is_turn(scope.frame, left)
+    )
+
+
+ZERO = frozenset({("lt", 1, True), ("le", 0, True), ("gt", 0, False), ("ge", 1, False)})
+"""The ways to ask whether a remainder is none."""
 
 
 def is_period(node: ir.Binary) -> bool:
@@ -201,74 +119,133 @@ def is_period(node: ir.Binary) -> bool:
     return not (type(node.right) is ir.Constant and node.right.value in (0, 1))
 
 
-def is_last(node: ir.Expr) -> bool:
-    """``i == len(loader) - 1``, ``last_batch`` and the like, alone or in the last epoch: once a pass."""
-    if type(node) is ir.Boolean and node.operator == "and":
-        return any(is_last(part) for part in node.values if type(part) is not ir.Compare or compares_equal(part))
-    if isinstance(node, (ir.Name, ir.Attribute)):
-        return any(word in node.name.lower() for word in ("last", "final"))
-    return type(node) is ir.Compare and node.operators in (("eq",), ("ge",), ("lt",), ("le",))
+# Predicates
 
 
-def is_first(frame: Frame | None, test: ir.Expr) -> bool:
-    """``step == 0``, ``i == 10``: once a loop."""
-    if type(test) is ir.Boolean:
-        several = any if test.operator == "and" else all
-        return several(is_first(frame, value) for value in test.values)
-    if is_empty_state(test):
-        return True
-    if type(test) is not ir.Compare or test.operators != ("eq",):
+def called_function(call: ir.Call, scope: Scope) -> ir.FunctionIR | None:
+    """The function of the program that a test calls."""
+    callee = call.function
+    if type(callee) is ir.Attribute:
+        cls = class_of(callee.value, scope)
+        if cls is not None:
+            return scope.program.method(cls, callee.name)
+    elif type(callee) is not ir.Name:
+        return None
+    value = scope.frame.env.get(callee.name) if scope.frame is not None and type(callee) is ir.Name else None
+    if type(value) is Function:
+        return value.ir
+    symbol = scope.program.expression_symbol(callee, scope.function.module)
+    return symbol if isinstance(symbol, ir.FunctionIR) else None
+
+
+def asked_property(node: ir.Attribute, scope: Scope) -> ir.FunctionIR | None:
+    cls = class_of(node.value, scope)
+    method = scope.program.method(cls, node.name) if cls is not None else None
+    return method if method is not None and not decorator_names(method).isdisjoint(PROPERTIES) else None
+
+
+def class_of(node: ir.Expr, scope: Scope) -> ir.ClassIR | None:
+    """The class of the program of ``self``, of what a name holds, and of what an attribute of ``self`` was made as."""
+    path = path_of(node)
+    if path is None:
+        return None
+    if path == "self":
+        return scope.program.owner(scope.function)
+    frame = scope.frame
+    if frame is None:
+        return None
+    value = frame.env.get(path)
+    if value is None and path.startswith("self.") and (owner := scope.program.owner(scope.function)) is not None:
+        value = frame.engine.attribute_value(frame, owner, path.removeprefix("self."))
+    return value.ir if isinstance(value, (Instance, Struct, Class)) else None
+
+
+def is_predicate(function: ir.FunctionIR | None, outcome: bool, scope: Scope) -> bool:
+    if function is None or scope.depth == 0 or function.is_generator:
         return False
-    left, right = test.left, test.rights[0]
-    if type(right) is not ir.Constant or type(right.value) is not int:
-        if not (type(left) is ir.Name and is_counter(frame, left.name)):
-            return False
-        return type(right) in (ir.Binary, ir.Name, ir.Attribute, ir.Call)
-    if type(left) is ir.Attribute:
-        return left.name == STEPS
-    return type(left) is ir.Name and is_counter(frame, left.name)
+    return answers_periodically(scope.program, function, outcome, scope.depth - 1)
 
 
-STEPS = "global_step"
-"""An attribute that counts the steps of a training, whoever holds it."""
+@functools.lru_cache(maxsize=8192)
+def answers_periodically(program: Program, function: ir.FunctionIR, outcome: bool, depth: int) -> bool:
+    """Whether a function gives this answer only every k-th time that it is asked."""
+    reading = Reading(Scope(program, function, frozenset(), None, depth), outcome)
+    ends = reading.read(function.body, False)
+    return reading.is_periodic and (ends or outcome)
 
 
-def is_empty_state(test: ir.Expr) -> bool:
-    """``len(state) == 0``, ``not state``, ``"step" not in state``: what a parameter's first step sets up."""
-    if type(test) is ir.Unary and test.operator == "not":
-        return is_state(test.operand)
-    if type(test) is not ir.Compare or len(test.operators) != 1:
+class Reading:
+    """A function that is read for how often it gives an answer."""
+
+    def __init__(self, scope: Scope, outcome: bool) -> None:
+        self.scope = scope
+        self.outcome = outcome
+        self.found = False
+        self.always = False
+
+    @property
+    def is_periodic(self) -> bool:
+        return self.found and not self.always
+
+    def read(self, block: ir.Block, seldom: bool) -> bool:
+        """Follows the ways through a block, which is itself run seldom or not; gives whether it returns on all."""
+        for statement in block:
+            if type(statement) is ir.Return:
+                self.answer(statement.value, seldom)
+                return True
+            if type(statement) is ir.Raise:
+                return True
+            if type(statement) is ir.If:
+                yes, no = self.rates(statement)
+                if self.read_arms(statement, seldom or yes, seldom or no):
+                    return True
+                seldom = seldom or (no and returns(statement.body)) or (yes and returns(statement.orelse))
+            elif type(statement) is ir.Assign:
+                self.bind(statement.targets[0], statement.value, seldom)
+            else:
+                for inner in blocks_of(statement):
+                    if self.read(inner, seldom) and type(statement) is ir.With:
+                        return True
         return False
-    if test.operators == ("not-in",):
-        return is_state(test.rights[0])
-    counted = type(test.left) is ir.Call and len(test.left.arguments) == 1 and is_state(test.left.arguments[0])
-    return counted and test.operators == ("eq",)
+
+    def rates(self, node: ir.If) -> tuple[bool, bool]:
+        """Whether each of the arms runs now and then."""
+        moves = moves_bound(self.scope.function, node)
+        return moves or is_periodic(node.test, True, self.scope), is_periodic(node.test, False, self.scope)
+
+    def read_arms(self, node: ir.If, yes: bool, no: bool) -> bool:
+        before = self.scope
+        ends = self.read(node.body, yes)
+        after = self.scope.periodic
+        self.scope = before
+        other = self.read(node.orelse, no)
+        kept = after if other else self.scope.periodic if ends else after & self.scope.periodic
+        self.scope = msgspec.structs.replace(before, periodic=kept)
+        return ends and other
+
+    def bind(self, target: ir.Expr, value: ir.Expr, seldom: bool) -> None:
+        path = path_of(target)
+        if path is None:
+            return
+        known = self.scope.periodic
+        holds = seldom or is_false(value) or is_periodic(value, True, self.scope)
+        self.scope = msgspec.structs.replace(self.scope, periodic=known | {path} if holds else known - {path})
+
+    def answer(self, value: ir.Expr | None, seldom: bool) -> None:
+        if value is None or is_false(value) or type(value) is ir.Constant:
+            told = value is not None and type(value) is ir.Constant and bool(value.value)
+            if told is not self.outcome:
+                return
+            self.found, self.always = self.found or seldom, self.always or not seldom
+        elif seldom or is_periodic(value, self.outcome, self.scope):
+            self.found = True
+        else:
+            self.always = True
 
 
-def is_state(node: ir.Expr) -> bool:
-    """``state``, ``self.state[p]``."""
-    if type(node) is ir.Subscript:
-        node = node.value
-    return isinstance(node, (ir.Name, ir.Attribute)) and node.name in ("state", "param_state", "p_state")
+def is_false(value: ir.Expr) -> bool:
+    return type(value) is ir.Constant and not value.value
 
 
-def is_counter(frame: Frame | None, name: str) -> bool:
-    value = frame.env.get(name) if frame is not None else None
-    return type(value) is Host and value.type == "int" and value.varies is not None
-
-
-def is_interval_flag(test: ir.Expr) -> bool:
-    """A flag whose name says that it holds only now and then."""
-    if type(test) is ir.Boolean and test.operator == "and":
-        return any(is_interval_flag(value) for value in test.values)
-    is_asked = type(test) is ir.Call
-    if type(test) is ir.Call:
-        test = test.function
-    if not isinstance(test, (ir.Name, ir.Attribute)):
-        return False
-    name = test.name.lower()
-    if is_asked and any(word in name for word in ("freq", "interval", "periodic")):
-        return True
-    return name.startswith(
-        ("should_log", "do_log", "log_this", "should_print", "is_log", "time_to_log", "is_last_batch", "last_batch")
-    )
+def returns(block: ir.Block) -> bool:
+    return bool(block) and type(block[-1]) in (ir.Return, ir.Raise)

@@ -25,7 +25,7 @@ from xlalint.facts.heat.entry_points import (
 from xlalint.facts.heat.loop_kinds import STRONG, StepLoops
 from xlalint.facts.kinds import LOOPS, TRAINED, LoopKind, RegionKind, SignKind
 from xlalint.facts.records import ROOT, CallEdge, FunctionKey, RegionKey
-from xlalint.facts.regions import FunctionFacts, compiled_functions, loop_of, regions_around
+from xlalint.facts.regions import FunctionFacts, compiled_functions, loop_of, regions_around, within
 from xlalint.knowledge.tables import frameworks
 from xlalint.program.ir import unpack
 
@@ -59,6 +59,7 @@ class HeatMap(StepLoops):
         super().__init__(functions, files)
         self.base: dict[FunctionKey, Pace] = {}
         self.via: dict[FunctionKey, tuple[FunctionKey, CallEdge]] = {}
+        self._steps: dict[tuple[FunctionKey, RegionKey], bool] = {}
         self.asked = {key: asked for key, function in self.functions.items() if (asked := asked_parameters(function))}
         self.giving = self.asked_and_given()
         self.spread()
@@ -221,7 +222,8 @@ class HeatMap(StepLoops):
         if kind in LOOPS:
             return self.in_loop(function, region, outer)
         if kind is RegionKind.AMORTISED:
-            return msgspec.structs.replace(outer, heat=Heat.AMORTISED) if outer.heat >= Heat.STEP else outer
+            seldom = outer.heat >= Heat.STEP and not self.is_the_step(function, region)
+            return msgspec.structs.replace(outer, heat=Heat.AMORTISED) if seldom else outer
         if kind is RegionKind.COLLATE:
             return Pace(Heat.STEP, None, outer.evaluation, outer.assumed, True)
         if kind is RegionKind.LEAVING:
@@ -237,6 +239,25 @@ class HeatMap(StepLoops):
             # Under ``no_grad`` in the step of a training loop stands a part of the training.
             return msgspec.structs.replace(outer, evaluation=True)
         return outer
+
+    def is_the_step(self, function: FunctionFacts, region: RegionKey) -> bool:
+        """Whether an arm holds the step of the only optimizer: gradients are accumulated until then."""
+        known = self._steps.get((function.key, region))
+        if known is None:
+            loop = loop_of(function, region) or ROOT
+            stepping = list(self.stepping_regions(function, loop))
+            known = bool(stepping) and all(within(function, one, region) for one in stepping)
+            self._steps[function.key, region] = known
+        return known
+
+    def stepping_regions(self, function: FunctionFacts, loop: RegionKey) -> Iterator[RegionKey]:
+        """Where an optimizer steps in one turn of a loop, in the function itself or in what it calls."""
+        for sign in function.signs:
+            if sign.kind is SignKind.OPTIMIZER_STEP and within(function, sign.region, loop):
+                yield sign.region
+        for edge in function.calls:
+            if SignKind.OPTIMIZER_STEP in self.performs.get(edge.callee, ()) and within(function, edge.region, loop):
+                yield edge.region
 
     def in_loop(self, function: FunctionFacts, region: RegionKey, outer: Pace) -> Pace:
         kind = self.loops.get(function.key, {}).get(region)

@@ -190,9 +190,10 @@ def iterate(frame: Frame, loop: ir.For | ir.While, begin: Callable[[], bool]) ->
     """The loop's rounds; afterwards the environment is that after the loop."""
     body = loop.body
     forgotten = forget_first_values(frame, loop)
-    outer_breaks, outer_continues = frame.breaks, frame.continues
+    outer_breaks, outer_continues, tests = frame.breaks, frame.continues, frame.tests
     breaks: list[Environment] = []
     frame.breaks = breaks
+    frame.tests = ()
     start: Environment = frame.env
     after: Environment | None = start
     for _ in range(ROUNDS):
@@ -213,5 +214,5 @@ def iterate(frame: Frame, loop: ir.For | ir.While, begin: Callable[[], bool]) ->
         start = merged
     for environment in breaks:
         after = join_environments(after, environment)
-    frame.breaks, frame.continues = outer_breaks, outer_continues
+    frame.breaks, frame.continues, frame.tests = outer_breaks, outer_continues, tests
     frame.environment = after.copy() if after is not None else None

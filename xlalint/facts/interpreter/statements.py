@@ -25,10 +25,10 @@ from xlalint.facts.domain.values import (
 from xlalint.facts.events import Effect
 from xlalint.facts.failures import OVERRUN, Overrun
 from xlalint.facts.guards.always_raises import surely_raises
+from xlalint.facts.guards.branch_rates import branch_rates, is_exit, rate_of_rest
 from xlalint.facts.guards.device_branches import in_place_of
 from xlalint.facts.guards.narrowing import forget_told, with_defaults
-from xlalint.facts.guards.one_time import one_time_rate
-from xlalint.facts.guards.periodic import branch_rates, is_exit, remember
+from xlalint.facts.guards.periodic import remember
 from xlalint.facts.guards.rare_inputs import asks_for_other_input
 from xlalint.facts.interpreter import conditions, operators, subscripts
 from xlalint.facts.interpreter.assignment import appended, assign
@@ -61,11 +61,6 @@ def execute(frame: Frame, block: ir.Block) -> None:
         if type(statement) is ir.If and skips(statement) and (rate := rate_of_rest(frame, statement, block[position:])):
             execute_arm(frame, block[position:], rate, statement.at + 1)
             return
-
-
-def rate_of_rest(frame: Frame, node: ir.If, rest: ir.Block) -> RegionKind | None:
-    """How often that runs which a test skips."""
-    return branch_rates(frame, node).orelse or one_time_rate(frame, node.test, False, rest)
 
 
 def skips(node: ir.If) -> bool:
@@ -173,16 +168,19 @@ def execute_if(frame: Frame, node: ir.If) -> None:
             execute_arm(frame, *arms[outcome], node.at if outcome else node.at + 1)
         frame.region = region
         return
-    before = frame.env
+    before, tests = frame.env, frame.tests
     frame.environment = before.copy()
     conditions.narrow(frame, node.test, True)
     frame.undecided += 1
     seldom = not rates.body and asks_for_other_input(frame.function, node.test)
+    frame.tests = (*tests, (node.test, True))
     execute_arm(frame, node.body, RegionKind.AMORTISED if seldom else rates.body, node.at)
     after = frame.end()
     frame.environment = before
     conditions.narrow(frame, node.test, False)
+    frame.tests = (*tests, (node.test, False))
     execute_arm(frame, node.orelse, rates.orelse, node.at + 1)
+    frame.tests = tests
     frame.undecided -= 1
     other = frame.end()
     with_defaults(frame, node.test, after, other)

@@ -1,0 +1,117 @@
+"""Branch rates: how often the arms of an ``if`` run, against its test."""
+
+from __future__ import annotations
+
+import msgspec
+
+from xlalint.facts.guards.moving_bounds import moves_its_bound
+from xlalint.facts.guards.one_time import one_time_rate
+from xlalint.facts.guards.periodic import Scope, is_periodic
+from xlalint.facts.guards.turns import first_turns
+from xlalint.facts.kinds import RegionKind
+from xlalint.facts.state.frame import Frame
+from xlalint.program import ir
+from xlalint.program.traversal import path_of
+
+
+class BranchRates(msgspec.Struct, frozen=True):
+    """Region kinds of the two arms of an ``if``; None where the arm runs as often as the test."""
+
+    body: RegionKind | None = None
+    orelse: RegionKind | None = None
+    at_times: bool = False
+    """The test holds now and then, even where an evaluation happens to know the step."""
+
+
+NOW_AND_THEN = BranchRates(RegionKind.AMORTISED, None, True)
+MOST_TIMES = BranchRates(None, RegionKind.AMORTISED, True)
+
+
+def branch_rates(frame: Frame, node: ir.If) -> BranchRates:
+    known = rates_of_test(frame, node)
+    body = known.body or one_time(frame, node, True, node.body)
+    orelse = known.orelse or one_time(frame, node, False, node.orelse)
+    return known if (body, orelse) == (known.body, known.orelse) else BranchRates(body, orelse, known.at_times)
+
+
+def rate_of_rest(frame: Frame, node: ir.If, rest: ir.Block) -> RegionKind | None:
+    """How often that runs which a test skips."""
+    return branch_rates(frame, node).orelse or one_time(frame, node, False, rest)
+
+
+def one_time(frame: Frame, node: ir.If, outcome: bool, block: ir.Block) -> RegionKind | None:
+    if not block:
+        return None
+    return one_time_rate(frame, node.test, outcome, block) or settled_above(frame, block)
+
+
+def settled_above(frame: Frame, block: ir.Block) -> RegionKind | None:
+    """``if waits: if step < start: continue else: waits = False``: the arm ends what a test around it asks for."""
+    return next((rate for test, outcome in frame.tests if (rate := one_time_rate(frame, test, outcome, block))), None)
+
+
+def rates_of_test(frame: Frame, node: ir.If) -> BranchRates:
+    scope = Scope(frame.engine.program, frame.function, frame.env.periodic, frame)
+    if is_limited(frame, node) or is_periodic(node.test, True, scope):
+        return NOW_AND_THEN
+    if is_periodic(node.test, False, scope):
+        return MOST_TIMES
+    first = first_turns(frame, node.test)
+    if first is not None:
+        return BranchRates(first, None, True)
+    if is_interval_flag(node.test) or moves_its_bound(frame, node):
+        return NOW_AND_THEN
+    return BranchRates(leaving(node.body), leaving(node.orelse))
+
+
+def is_limited(frame: Frame, node: ir.If) -> bool:
+    """``if shown < 5: …; shown += 1``: so many times and no more, where no loop around starts to count anew."""
+    if not frame.loops:
+        return False
+    tests = node.test.values if type(node.test) is ir.Boolean and node.test.operator == "and" else (node.test,)
+    counted = {path_of(test.left) for test in tests if type(test) is ir.Compare and test.operators in LESS} - {None}
+    raised = {path_of(statement.target) for statement in node.body if type(statement) is ir.Augmented}
+    if counted.isdisjoint(raised):
+        return False
+    first, here = frame.outermost_loop(), ir.unpack(node.at)[0]
+    return any(not first < frame.bound_on(path) < here for path in counted & raised if path)
+
+
+LESS = (("lt",), ("le",))
+
+EXITS = frozenset({"exit", "quit", "_exit", "abort"})
+
+
+def leaving(block: ir.Block) -> RegionKind | None:
+    """An arm that ends the program, or the loop, runs once at most."""
+    last = block[-1] if block else None
+    if type(last) in (ir.Break, ir.Return):
+        return RegionKind.LEAVING
+    return RegionKind.RARE if type(last) is ir.Raise or is_exit(last) else None
+
+
+def is_exit(statement: ir.Stmt | None) -> bool:
+    """``sys.exit(1)``, ``exit()``."""
+    if type(statement) is not ir.Evaluate or type(statement.value) is not ir.Call:
+        return False
+    function = statement.value.function
+    if type(function) is ir.Attribute:
+        return function.name in EXITS and type(function.value) is ir.Name and function.value.name in ("sys", "os")
+    return type(function) is ir.Name and function.name in EXITS
+
+
+def is_interval_flag(test: ir.Expr) -> bool:
+    """A flag whose name says that it holds only now and then."""
+    if type(test) is ir.Boolean and test.operator == "and":
+        return any(is_interval_flag(value) for value in test.values)
+    is_asked = type(test) is ir.Call
+    if type(test) is ir.Call:
+        test = test.function
+    if not isinstance(test, (ir.Name, ir.Attribute)):
+        return False
+    name = test.name.lower()
+    if is_asked and any(word in name for word in ("freq", "interval", "periodic")):
+        return True
+    return name.startswith(
+        ("should_log", "do_log", "log_this", "should_print", "is_log", "time_to_log", "is_last_batch", "last_batch")
+    )
