@@ -20,7 +20,19 @@ def bound_anew(block: ir.Block, node: ir.Assign, target: str, loop: int) -> bool
             return True
         around = statements[position]
         inside = inside or (type(around) in (ir.For, ir.While) and ir.unpack(around.at)[0] == loop)
+        if inside and any(path_of(part) == target for part in taken_up(around)):
+            return True
     return False
+
+
+def taken_up(statement: ir.Stmt) -> Iterator[ir.Expr]:
+    """What a compound statement binds before its body runs: a loop's targets, what a context manager gives."""
+    if type(statement) is ir.For:
+        yield from unpacked(statement.target)
+    elif type(statement) is ir.With:
+        for _, target in statement.items:
+            if target is not None:
+                yield from unpacked(target)
 
 
 def way_to(block: ir.Block, node: ir.Stmt) -> list[tuple[ir.Block, int]]:
@@ -45,8 +57,13 @@ def binds(statement: ir.Stmt, target: str) -> bool:
     return type(statement) is ir.With and any(binds(inner, target) for inner in statement.body)
 
 
-def unpacked(target: ir.Expr) -> tuple[ir.Expr, ...]:
-    return target.elements if type(target) is ir.Display else (target,)
+def unpacked(target: ir.Expr) -> Iterator[ir.Expr]:
+    """The single targets of a pattern: ``i, (x, *rest)``."""
+    if type(target) is ir.Display:
+        for part in target.elements:
+            yield from unpacked(part)
+    else:
+        yield target.value if type(target) is ir.Starred else target
 
 
 @functools.lru_cache(maxsize=8192)

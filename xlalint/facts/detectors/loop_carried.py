@@ -2,8 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
 from xlalint.facts.domain.refinement import as_operand
-from xlalint.facts.domain.values import UNKNOWN, Host, Sequence, Tensor, Value, tensor, tensor_of
+from xlalint.facts.domain.values import (
+    UNKNOWN,
+    Class,
+    Function,
+    Host,
+    Instance,
+    Mapping,
+    Module,
+    Namespace,
+    Sequence,
+    Struct,
+    Tensor,
+    Union,
+    Value,
+    tensor,
+    tensor_of,
+)
 from xlalint.facts.events import Effect
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.reaching import assignment_of
@@ -106,9 +125,11 @@ def check_unpacked(frame: Frame, node: ir.Assign, value: Value) -> None:
         return
     call = node.value
     arguments = {path_of(a) for a in [*call.arguments, *(value for _, value in call.keywords)]}
-    for element in node.targets[0].elements:
+    for position, element in enumerate(node.targets[0].elements):
         path = path_of(element)
-        if path is not None and path in arguments and "." not in path and keeps_graph(frame, node, path):
+        if path is None or path not in arguments or "." in path or not may_have_graph(part_of(value, position)):
+            continue
+        if keeps_graph(frame, node, path):
             frame.emit(
                 Effect.GRAPH_THROUGH_STEPS,
                 node.at,
@@ -128,11 +149,30 @@ def keeps_graph(frame: Frame, node: ir.Assign, path: str) -> bool:
     return may_have_graph(frame.env.get(path, UNKNOWN))
 
 
+def part_of(value: Value, position: int) -> Value:
+    """What the target at a position is given."""
+    if type(value) is not Sequence:
+        return UNKNOWN
+    known = value.elements
+    return known[position] if known is not None and position < len(known) else value.element
+
+
 def may_have_graph(value: Value) -> bool:
-    if type(value) is Sequence:
-        parts = value.elements if value.elements is not None else (value.element,)
-        return any(map(may_have_graph, parts))
-    if type(value) is Host:
+    if type(value) in HELD:
+        return any(map(may_have_graph, HELD[type(value)](value)))
+    if type(value) in WITHOUT_GRAPH:
         return False
     known = tensor_of(as_operand(value))
     return known.grad and known.live if known is not None else True
+
+
+HELD: dict[type[Value], Callable[[Any], Iterable[Value]]] = {
+    Sequence: lambda value: (value.element,) if value.elements is None else value.elements,
+    Mapping: lambda value: [*(part for _, part in value.items), *(() if value.rest is None else (value.rest,))],
+    Struct: lambda value: [part for _, part in value.fields],
+    Union: lambda value: value.alternatives,
+}
+"""What is in values that hold others: one that has a graph is enough."""
+WITHOUT_GRAPH = frozenset({Host, Instance, Module, Function, Class, Namespace})
+"""Kinds of values of which none is a tensor. The fields of an object that holds tensors are known, or there are too
+many of them to tell."""

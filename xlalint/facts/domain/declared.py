@@ -25,6 +25,7 @@ from xlalint.facts.domain.values import (
     XLA,
     LoopKey,
     Value,
+    batch_on,
     host,
     known_object,
     mapping,
@@ -49,7 +50,7 @@ COLLECTIONS = {"list of": "list", "tuple of": "tuple"}
 def parsed(text: str) -> Value:
     """The value that a row's words stand for; unknown where they say nothing of tensors."""
     if text.startswith(("dict of", "batch")):
-        return known_object(Role.BATCH, tensor(HOST if text.endswith("host") else XLA, certainty=1))
+        return batch_on(HOST if text.endswith("host") else XLA)
     if " and " in text:
         return sequence("tuple", [parsed(part) for part in text.split(" and ")])
     for start, kind in COLLECTIONS.items():

@@ -317,6 +317,11 @@ bound_method = cache(Bound)
 partial_of = cache(Partial)
 
 
+def batch_on(device: str | None = XLA) -> KnownObject:
+    """What a loader gives, likely tensors: no gradient flows into them."""
+    return known_object(Role.BATCH, tensor(device, grad=False, certainty=1))
+
+
 # Questions
 
 

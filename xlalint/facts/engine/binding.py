@@ -39,6 +39,7 @@ from xlalint.facts.domain.values import (
     Tensor,
     Union,
     Value,
+    batch_on,
     class_object,
     host,
     is_guess,
@@ -175,7 +176,7 @@ def by_framework(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Param
     if parameter.name in BATCH_NAMES:
         subscripted = "[]" in function.uses.get(parameter.name, ())
         if function.name in STEP_METHODS or (subscripted and function.name in ("forward", "compute_loss")):
-            return known_object(Role.BATCH, tensor(certainty=1))
+            return batch_on(XLA)
     return None
 
 
@@ -233,7 +234,7 @@ def by_use(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) 
         return tensor(dtype="float", certainty=1)
     samples = "dataset" in uses or ("for" in uses and not uses.isdisjoint(("batch_sampler", "sampler")))
     if samples or is_loader_name(engine, name):
-        return known_object(Role.LOADER, known_object(Role.BATCH, tensor(None, certainty=1)))
+        return known_object(Role.LOADER, batch_on(None))
     if "()" in uses and (name in MODEL_NAMES or name.endswith(("_model", "_net", "model"))):
         return module_value("?")
     if "()" in uses and (name in LOSS_NAMES or name.endswith(("criterion", "_loss", "loss_fn"))):

@@ -27,9 +27,9 @@ from xlalint.facts.domain.values import (
     Struct,
     Tensor,
     Value,
+    batch_on,
     instance,
     known_object,
-    tensor,
 )
 from xlalint.facts.engine.annotations import annotated
 from xlalint.facts.engine.attributes import CALL_DEPTH_FOR_ATTRIBUTES, ONLY_CONSTANTS, Attributes
@@ -407,7 +407,7 @@ class Engine(Attributes):
             expression = expression.arguments[0]
         name = last_name(expression)
         if name and is_loader_name(self, name):
-            return known_object(Role.LOADER, known_object(Role.BATCH, tensor(None, certainty=1)))
+            return known_object(Role.LOADER, batch_on(None))
         return value
 
     # Objects

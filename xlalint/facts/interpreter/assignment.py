@@ -5,7 +5,9 @@ from __future__ import annotations
 from xlalint.facts.detectors.environment import check_assigned
 from xlalint.facts.detectors.loss import as_used
 from xlalint.facts.domain.lattice import join_all, join_maybe, sequence
+from xlalint.facts.domain.refinement import as_operand
 from xlalint.facts.domain.values import (
+    FALSE,
     HOST,
     NONE,
     NUMPY,
@@ -101,6 +103,8 @@ def assign_attribute(frame: Frame, target: ir.Attribute, value: Value) -> None:
     if type(base) is ir.Name and base.name == "self":
         frame.bind(f"self.{target.name}", value)
         frame.writes[target.name] = join_maybe(frame.writes.get(target.name), value) or value
+    elif target.name == "requires_grad" and type(base) is ir.Name and type(held := as_operand(holder)) is Tensor:
+        frame.env[base.name] = held.but(grad=value is not FALSE)
     elif type(holder) is Struct and type(base) is ir.Name:
         fields = dict(holder.fields)
         fields[target.name] = value
@@ -147,6 +151,8 @@ def store_in_tensor(frame: Frame, target: ir.Subscript, known: Tensor, value: Va
     frame.pending()
     # What is only likely to be a tensor, a loader's batch, takes what it is given where it lies: it is a dict.
     surely_host = known.device == HOST and known.certainty == 2
+    if type(value) is Tensor and value.grad and not known.grad and type(target.value) is ir.Name:
+        frame.env[target.value.name] = known.but(grad=True)
     if surely_host and type(value) is Tensor and value.device == XLA and value.certainty == 2:
         frame.emit(Effect.COPY_TO_HOST, target.at, value, "element of a host tensor", target)
 

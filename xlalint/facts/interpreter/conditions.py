@@ -257,7 +257,7 @@ def compare(frame: Frame, node: ir.Compare, operator: str, a: Value, b: Value) -
         if ta is not None and tb is None and NONE in alternatives(other) and other is not b:
             return BOOL
         frame.pending()
-        result = combined(ta, tb, "bool")
+        result = combined(ta, tb, "bool", other=other)
         sure = surely_tensor(a) if ta is not None and tb is None else surely_tensor(a) or surely_tensor(b)
         if ta is None and tb is not None:
             sure = surely_tensor(b)

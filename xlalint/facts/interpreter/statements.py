@@ -107,9 +107,10 @@ def execute_augmented(frame: Frame, node: ir.Augmented) -> None:
     current = frame.evaluate(target)
     value = accumulated(frame, node)
     result = operators.binary(frame, node.operator, current, value, target)
-    if type(current) is Tensor and type(result) is Tensor and current.device == HOST:
-        # In place, a tensor stays where it is; what is added to it lay there too, or it would have raised.
-        result = result.but(device=HOST)
+    if type(current) is Tensor and type(result) is Tensor:
+        # In place, a tensor keeps its shape and stays where it is; what is added to it lay there too, or it would
+        # have raised.
+        result = result.but(dims=current.dims, device=HOST if current.device == HOST else result.device)
     anew = rounding.rounded_in_place(frame, node, result)
     if anew is not None:
         result = anew

@@ -275,13 +275,17 @@ def indexed_result(value: Tensor, items: tuple[ir.Expr, ...], state: Indexed) ->
     dims: tuple[int | None, ...] | None = None
     if value.rank is not None and not state.unclear:
         rank = value.rank - state.dropped + state.inserted + (state.advanced or 0)
-        simple = state.advanced is None and state.inserted == 0 and all(type(i) is ir.Constant for i in items)
+        simple = state.advanced is None and state.inserted == 0 and all(map(is_position, items))
         if simple and value.dims is not None and rank >= 0:
             dims = value.dims[len(value.dims) - rank :] if rank else ()
         elif rank >= 0:
             dims = of_rank(rank)
     varies = DATA if state.masked else join_varies(value.varies, state.varies)
     return value.but(dims=dims, varies=varies, optional=False)
+
+
+def is_position(item: ir.Expr) -> bool:
+    return type(item) is ir.Constant and item.value is not ...
 
 
 def constant_item(item: ir.Constant, state: Indexed) -> None:

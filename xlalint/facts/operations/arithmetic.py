@@ -57,7 +57,8 @@ def combined(
         one = a or b
         assert one is not None
         kind = dtype or ("float" if division else promoted_by_number(one.dtype, other))
-        return one.but(dtype=kind, optional=False, grad=one.grad and kind not in INTEGRAL)
+        dims = one.dims if other is None or keeps_shape(one, other) else None
+        return one.but(dtype=kind, dims=dims, optional=False, grad=one.grad and kind not in INTEGRAL)
     device = XLA if XLA in (a.device, b.device) else a.device if a.device == b.device else None
     return tensor(
         device,
@@ -68,6 +69,14 @@ def combined(
         # A guess takes nothing from what is known of the other operand.
         min(a.certainty, b.certainty) or max(a.certainty, b.certainty),
     )
+
+
+def keeps_shape(one: Tensor, other: Value) -> bool:
+    """Beside a number a tensor keeps its shape. What is not known may be a tensor of more dimensions; beside a whole
+    number, such as a position or a timestep, it is one more often than not."""
+    if type(other) is Host:
+        return other.type != "numpy"
+    return one.rank == 0 and one.dtype in INTEGRAL
 
 
 def promoted_by_number(dtype: str | None, other: Value | None) -> str | None:

@@ -143,7 +143,7 @@ def tensor_attribute(value: Tensor, name: str) -> Value:
         return host(HOST_ATTRIBUTES[name])
     if name in SAME_TENSOR_ATTRIBUTES:
         dims = value.dims if name not in ("T", "mT", "H", "mH") else of_rank(value.rank)
-        return value.but(optional=name == "grad", dims=dims, grad=name != "data" and value.grad)
+        return value.but(optional=name == "grad", dims=dims, grad=name not in ("data", "grad") and value.grad)
     if name in ("real", "imag"):
         return value.but(dtype="float", optional=False)
     return value.but(dims=None, optional=False) if name in FACTORS else bound_method(value, name)

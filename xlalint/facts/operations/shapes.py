@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from xlalint.facts.domain.lattice import MASKS, sequence
 from xlalint.facts.domain.row_lengths import is_mark
@@ -97,6 +97,20 @@ def op_result(name: str, base: Tensor, arguments: list[Value], keywords: dict[st
     if shape == "rows":
         return base.but(dims=(None, base.rank), dtype="int", grad=False, varies=DATA)
     return base.but(dtype=kind, dims=None)
+
+
+def flowing(result: Value, name: str, given: Iterable[Value]) -> Value:
+    """The result of an op through which gradients flow to any of its operands: ``F.linear(x, weight)``."""
+    if type(result) is not Tensor or result.grad or result.dtype in INTEGRAL:
+        return result
+    row = results().get(name)
+    if row is not None and row.shape in WITHOUT_GRADIENT:
+        return result
+    return result.but(grad=True) if any(part.grad for value in given if (part := tensor_of(value))) else result
+
+
+WITHOUT_GRADIENT = frozenset({"like", "rows", "factory"})
+"""Kinds of results that are made anew, whatever the op was given."""
 
 
 def weakened(dtype: str | None) -> str | None:

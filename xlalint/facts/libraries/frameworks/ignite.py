@@ -11,9 +11,9 @@ from xlalint.facts.domain.values import (
     KnownObject,
     Sequence,
     Value,
+    batch_on,
     bound_method,
     known_object,
-    tensor,
 )
 from xlalint.facts.kinds import RegionKind, SignKind
 from xlalint.facts.operations import members
@@ -40,11 +40,7 @@ def run_engine(frame: Frame, engine: KnownObject, call: Call) -> Value:
             frame.sign(SignKind(f"{known.detail}-loader"), call.node.at)
         if engine.detail == BOUNDED:
             frame.sign(SignKind.FRAMEWORK, call.node.at)
-        batch = (
-            members.element_of(frame, known)
-            if known is not None
-            else known_object(Role.BATCH, tensor(None, certainty=1))
-        )
+        batch = members.element_of(frame, known) if known is not None else batch_on(None)
         run_step(frame, step, batch, call.node)
     return known_object(Role.ENGINE, engine.element, STATE)
 

@@ -12,6 +12,7 @@ from xlalint.facts.domain.values import (
     KnownObject,
     Mapping,
     Value,
+    batch_on,
     known_object,
     tensor,
 )
@@ -32,7 +33,7 @@ def make_engine(frame: Frame, call: Call) -> Value:
             frame.sign(SignKind.BACKWARD, call.node.at)
         if holds.startswith("1st argument"):
             step = call.arguments[0] if call.arguments else call.keywords.get("process_function", UNKNOWN)
-            output = run_step(frame, step, known_object(Role.BATCH, tensor(None, certainty=1)), call.node)
+            output = run_step(frame, step, batch_on(None), call.node)
         else:
             step, output = UNKNOWN, made_output(frame, call)
     engine = known_object(

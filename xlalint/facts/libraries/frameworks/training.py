@@ -25,6 +25,7 @@ from xlalint.facts.domain.values import (
     Sequence,
     Tensor,
     Value,
+    batch_on,
     known_object,
     mapping,
     tensor,
@@ -57,7 +58,7 @@ FORMATTING = frozenset({"set_description", "set_description_str", "set_postfix_s
 def make_loader(frame: Frame, call: Call) -> Value:
     """A plain data loader: its batches lie on the host."""
     check_loader(frame, call)
-    batch = tensor(HOST, certainty=1)
+    batch = tensor(HOST, grad=False, certainty=1)
     told = told_by_collate(run_collate(frame, call))
     return known_object(Role.LOADER, mapping(told, batch) if told else known_object(Role.BATCH, batch), "plain")
 
@@ -77,11 +78,7 @@ def is_no_tensor(value: Value) -> bool:
 def on_device(loader: Value) -> Value:
     """The same loader with its batches moved to the device (MpDeviceLoader, ``accelerator.prepare``)."""
     element = loader.element if type(loader) is KnownObject else None
-    return known_object(Role.LOADER, moved(element, XLA) if element is not None else device_batch(), "boundary")
-
-
-def device_batch() -> Value:
-    return known_object(Role.BATCH, tensor(certainty=1))
+    return known_object(Role.LOADER, moved(element, XLA) if element is not None else batch_on(XLA), "boundary")
 
 
 def moved(value: Value, device: str) -> Value:

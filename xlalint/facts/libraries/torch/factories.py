@@ -9,6 +9,7 @@ from xlalint.facts.detectors.uploads import check_made
 from xlalint.facts.domain.row_lengths import longest_rows
 from xlalint.facts.domain.values import (
     HOST,
+    TRUE,
     UNKNOWN,
     XLA,
     Host,
@@ -54,7 +55,9 @@ def factory(frame: Frame, call: Call) -> Value:
         if call.last in ("randint", "normal"):
             sizes = [v for v in call.arguments if type(v) is Sequence]
         dims = shapes.dims_from(sizes) if sizes else sized_by_keyword(call.keywords)
-    made = tensor(device, shapes.dtype_argument(call.keywords, dtype), dims, False, varies)
+    made = with_gradients(
+        tensor(device, shapes.dtype_argument(call.keywords, dtype), dims, False, varies), call.keywords
+    )
     check_generator(frame, call, made)
     return made
 
@@ -105,7 +108,12 @@ def make_tensor(frame: Frame, call: Call) -> Value:
     if device == XLA:
         frame.sign(SignKind.MOVED, call.node.at)
         check_made(frame, data, device, call.node)
-    return tensor(device, shapes.dtype_argument(call.keywords, dtype), dims, False)
+    return with_gradients(tensor(device, shapes.dtype_argument(call.keywords, dtype), dims, False), call.keywords)
+
+
+def with_gradients(made: Tensor, keywords: Keywords) -> Tensor:
+    """``requires_grad=True``: gradients flow into it."""
+    return made.but(grad=True) if keywords.get("requires_grad") is TRUE else made
 
 
 def of_elements(

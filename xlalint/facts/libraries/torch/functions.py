@@ -49,6 +49,7 @@ from xlalint.facts.libraries.torch.factories import (
     from_numpy,
     legacy_tensor,
     make_tensor,
+    with_gradients,
 )
 from xlalint.facts.operations import shapes
 from xlalint.facts.operations.arithmetic import combined
@@ -115,10 +116,16 @@ def call_silent(frame: Frame, call: Call) -> Value:
     if call.name.startswith("torch.jit.") and call.arguments:
         return call.arguments[0]
     if call.name in ("torch.autograd.Variable", "torch.autograd.variable.Variable") and call.arguments:
-        return call.arguments[0]
+        return as_variable(call)
     if call.name == "torch.autograd.grad":
         return sequence("tuple", None, tensor(dtype="float"))
     return UNKNOWN
+
+
+def as_variable(call: Call) -> Value:
+    """``Variable(x, requires_grad=True)``."""
+    value = call.arguments[0]
+    return with_gradients(value, call.keywords) if type(value) is Tensor else value
 
 
 def call_op(frame: Frame, call: Call) -> Value:
@@ -145,8 +152,8 @@ def call_op(frame: Frame, call: Call) -> Value:
         frame.emit(Effect.VARYING_BATCH, call.node.at, base, call.last, first_argument(call.node), certainty=1)
     result = result_of_call(call.last, base, rest, keywords)
     if varies is not None and type(result) is Tensor:
-        return result.but(varies=varies)
-    return result
+        result = result.but(varies=varies)
+    return shapes.flowing(result, call.last, (*rest, *keywords.values()))
 
 
 def read_factor(frame: Frame, call: Call) -> None:
@@ -178,7 +185,8 @@ def of_unknown_operand(frame: Frame, name: str, last: str, arguments: Arguments,
     """An op of something that is not known: a tensor all the same, if the op is one."""
     others = [t for v in [*arguments, *keywords.values()] if (t := tensor_of(v)) is not None]
     if others:
-        return shapes.op_result(last, others[0].but(dims=None), arguments, keywords)
+        # Gradients may flow to the operand that is not known.
+        return shapes.op_result(last, others[0].but(dims=None, grad=True), arguments, keywords)
     if fallbacks.row_of_function(frame, name) is None and last not in results():
         return UNKNOWN
     if last.startswith(("is_", "get_", "set_", "_")):
@@ -279,7 +287,7 @@ def einsum(frame: Frame, call: Call) -> Value:
         rank = len(output) if "..." not in output else None
     host = bool(tensors) and all(t.device == HOST for t in tensors)
     frame.pending()
-    return tensor(HOST if host else XLA, "float", of_rank(rank))
+    return tensor(HOST if host else XLA, "float", of_rank(rank), not tensors or any(t.grad for t in tensors))
 
 
 def split_function(frame: Frame, call: Call) -> Value:

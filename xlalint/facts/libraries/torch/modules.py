@@ -7,6 +7,7 @@ from xlalint.facts.detectors.costly_calls import check_call
 from xlalint.facts.domain.lattice import sequence
 from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
+    FALSE,
     HOST,
     UNKNOWN,
     Mapping,
@@ -35,6 +36,18 @@ from xlalint.program import ir
 
 CONTAINERS = frozenset({"Sequential", "ModuleList"})
 RECURRENT = frozenset({"LSTM", "GRU", "RNN"})
+PLAIN = frozenset(
+    {
+        "AdaptiveAvgPool", "AdaptiveMaxPool", "AlphaDropout", "AvgPool", "CELU", "ChannelShuffle", "CircularPad",
+        "ConstantPad", "Dropout", "ELU", "FeatureAlphaDropout", "Flatten", "Fold", "FractionalMaxPool", "GELU", "GLU",
+        "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "Identity", "LPPool", "LeakyReLU", "LocalResponseNorm",
+        "LogSigmoid", "LogSoftmax", "MaxPool", "MaxUnpool", "Mish", "PixelShuffle", "PixelUnshuffle", "RReLU", "ReLU",
+        "ReLU6", "ReflectionPad", "ReplicationPad", "SELU", "SiLU", "Sigmoid", "Softmax", "Softmin", "Softplus",
+        "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold", "Unflatten", "Unfold", "Upsample",
+        "UpsamplingBilinear", "UpsamplingNearest", "ZeroPad",
+    }
+)  # fmt: skip
+"""Modules without parameters of their own, whatever many dimensions they are for."""
 LEARNED_LOSS = "torch.nn.Loss"
 """No class of torch: a loss that is known by its name and use alone."""
 PARAMETRIZING = frozenset({"weight_norm", "spectral_norm"})
@@ -45,7 +58,11 @@ def make_module(frame: Frame, call: Call) -> Value:
     last = call.name.rpartition(".")[2]
     if last == "Parameter":
         known = tensor_of(call.arguments[0]) if call.arguments else None
-        return tensor(dtype="float" if known is None else known.dtype or "float", dims=known.dims if known else None)
+        return tensor(
+            dtype="float" if known is None else known.dtype or "float",
+            dims=known.dims if known else None,
+            grad=call.keywords.get("requires_grad") is not FALSE,
+        )
     if last == "Sequential":
         return module_value(call.name, sequential_elements(call.arguments))
     if last == "ModuleList":
@@ -156,7 +173,13 @@ def module_result(frame: Frame, module: Module, call: Call) -> Value:
     if last in ("DataParallel", "DistributedDataParallel"):
         return call_wrapped(frame, module, call)
     rank = known.rank if known is not None and last not in ("Flatten", "Unflatten", "Fold", "Unfold") else None
-    return tensor(dtype="float", dims=of_rank(rank), varies=known.varies if known else None)
+    return tensor(dtype="float", dims=of_rank(rank), grad=flows(module, known), varies=known.varies if known else None)
+
+
+def flows(module: Module, given: Tensor | None) -> bool:
+    """Whether gradients flow through what a module gives: to its own parameters, or to what it is given."""
+    last = module.name.rpartition(".")[2]
+    return given is None or given.grad or last.rstrip("123d") not in PLAIN
 
 
 def is_method(function: ir.Expr) -> bool:
@@ -187,7 +210,7 @@ def note_cost(frame: Frame, module: Module, known: Tensor | None, node: ir.Call)
         return
     remark = module.costs
     backward = remark.startswith("backward ")
-    if backward and frame.no_grad:
+    if backward and (frame.no_grad or not flows(module, known)):
         return
     name, _, detail = remark.removeprefix("backward ").partition(" ")
     value = known or tensor(certainty=1)

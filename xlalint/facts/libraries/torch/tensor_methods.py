@@ -81,6 +81,7 @@ def call_tensor_method(frame: Frame, tensor: Tensor, call: Call) -> Value:
     result = reshaped(tensor, call.name, call.arguments, call.keywords) or functions.result_of_call(
         call.name, tensor.but(optional=False), call.arguments, call.keywords
     )
+    result = shapes.flowing(result, call.name, (*call.arguments, *call.keywords.values()))
     if type(result) is Tensor:
         if varies is not None:
             result = result.but(varies=varies)
@@ -364,6 +365,16 @@ def factor(frame: Frame, t: Tensor, call: Call) -> Value:
     return functions.result_of_call(call.name, t.but(optional=False), call.arguments, call.keywords)
 
 
+def requires_grad(frame: Frame, t: Tensor, call: Call) -> Value:
+    """``x.requires_grad_()``: gradients flow into it from here on."""
+    given = call.arguments[0] if call.arguments else call.keywords.get("requires_grad", TRUE)
+    changed = t.but(grad=given is not FALSE, optional=False)
+    held = receiver_node(call.node)
+    if type(held) is ir.Name:
+        frame.env[held.name] = changed
+    return changed
+
+
 def copies(frame: Frame, t: Tensor, call: Call) -> Value:
     return t.but(optional=False)
 
@@ -390,5 +401,6 @@ METHODS: dict[str, Method] = {
     "where": where_method,
     **dict.fromkeys(("split", "chunk", "unbind", "tensor_split"), split_method),
     **dict.fromkeys(("add", "sub", "add_", "sub_"), factor),
-    **dict.fromkeys(("pin_memory", "share_memory_", "requires_grad_"), copies),
+    **dict.fromkeys(("pin_memory", "share_memory_"), copies),
+    "requires_grad_": requires_grad,
 }
