@@ -128,3 +128,21 @@ def test_a_file_that_cannot_be_parsed_is_told_in_one_line() -> None:
     with pytest.raises(Unexplained) as told:
         explain(Source("train.py", "def f(:\n", "utf-8"), 1, lambda _: Assumptions())
     assert "\n" not in str(told.value)
+
+
+def test_an_arm_that_no_call_comes_to_is_told_as_one() -> None:
+    program = """
+import torch_xla
+
+def score(x, sample=False):
+    if sample:
+        return x.to("xla").sum().item()
+    return x
+
+def evaluate(loader, model):
+    for x in loader:
+        score(model(x), sample=False)
+        torch_xla.sync()
+"""
+    told = explained(program, "item()")
+    assert "no call in the linted files comes here: each decides a test before it otherwise" in told

@@ -21,6 +21,9 @@ ROOT: RegionKey = (RegionKind.BODY, 0)
 FunctionKey: TypeAlias = tuple[str, str, int]
 """Path, qualified name and packed span of a function."""
 
+Arm: TypeAlias = tuple[int, bool]
+"""Packed span of an ``if``, and the outcome of its test."""
+
 
 ANY_PARAMETER: Final = (-1,)
 """Given by a call of which nothing more is known: any parameter may be."""
@@ -62,6 +65,8 @@ class RawEvent(msgspec.Struct, frozen=True, array_like=True, gc=False):
     varies: LoopKey | None = None
     undecided: bool = False
     """It stands in an arm of an ``if`` of which nothing is known."""
+    arms: tuple[Arm, ...] = ()
+    """The arms that it stands in where the function is evaluated for its own sake; none where a call sees it."""
 
 
 class Sign(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -96,24 +101,27 @@ class CallEdge(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class FunctionRecord:
     """Mutable while a function is evaluated."""
 
-    __slots__ = ("calls", "events", "regions", "signs")
+    __slots__ = ("calls", "events", "outcomes", "regions", "signs")
 
     def __init__(self) -> None:
         self.events: dict[tuple[int, str], RawEvent] = {}
         self.regions: dict[RegionKey, Region] = {}
         self.signs: dict[Sign, None] = {}
         self.calls: dict[CallEdge, None] = {}
+        self.outcomes: dict[Arm, None] = {}
+        """The outcomes that tests have, or may have, in calls of the program."""
 
     def merge(self, other: FunctionRecord) -> None:
         for key, event in other.events.items():
             mine = self.events.get(key)
-            self.events[key] = event if mine is None else stronger(mine, event)
+            self.events[key] = event if mine is None else joined(mine, event)
         for region in other.regions.values():
             known = self.regions.get(region.key)
             if known is None or known.over < region.over:
                 self.regions[region.key] = region
         self.signs.update(other.signs)
         self.calls.update(other.calls)
+        self.outcomes.update(other.outcomes)
 
 
 def event_rank(event: RawEvent) -> tuple[object, ...]:
@@ -147,3 +155,9 @@ def breadth(event: RawEvent) -> int:
 def stronger(a: RawEvent, b: RawEvent) -> RawEvent:
     """The surer of two events of one place; ties are broken by their text, so that the order never matters."""
     return a if a is b or event_rank(a) >= event_rank(b) else b
+
+
+def joined(a: RawEvent, b: RawEvent) -> RawEvent:
+    """The stronger of two events of one place; a call sees it where a call sees one of them."""
+    kept = stronger(a, b)
+    return kept if (a.arms and b.arms) or not kept.arms else msgspec.structs.replace(kept, arms=())

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from xlalint.facts.kinds import LOOPS, SignKind
-from xlalint.facts.records import ROOT, CallEdge, FunctionKey, Region, RegionKey, Sign
+from xlalint.facts.records import ROOT, Arm, CallEdge, FunctionKey, Region, RegionKey, Sign
 
 
 class FunctionFacts(msgspec.Struct, frozen=True, array_like=True):
@@ -29,6 +29,12 @@ class FunctionFacts(msgspec.Struct, frozen=True, array_like=True):
     without_grad: bool
     turned_off: bool = False
     """No graph goes through it: ``@torch.compiler.disable``."""
+    outcomes: tuple[Arm, ...] = ()
+    """The outcomes that tests have, or may have, in calls of the program."""
+
+    def is_passed_by(self, arms: Iterable[Arm]) -> bool:
+        """Whether the calls of the program decide some test that leads to one of these arms, and all otherwise."""
+        return any((at, taken) not in self.outcomes and (at, not taken) in self.outcomes for at, taken in arms)
 
 
 def loop_of(function: FunctionFacts, region: RegionKey) -> RegionKey | None:

@@ -176,6 +176,8 @@ class EventBuilder:
         )
 
     def certainty(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> Certainty:
+        if function.is_passed_by(raw.arms):
+            return Certainty.POSSIBLE
         if not pace.assumed:
             return Certainty(raw.certainty)
         return min(Certainty(raw.certainty), Certainty.POSSIBLE if self.converts(raw, function) else Certainty.LIKELY)

@@ -289,6 +289,7 @@ def evaluated(program: Program, function: ir.FunctionIR, record: FunctionRecord)
         function.is_generator,
         is_without_grad(function),
         is_turned_off(decorator_names(function)),
+        tuple(record.outcomes),
     )
     return Evaluated(facts, tuple(record.events.values()))
 
@@ -320,9 +321,14 @@ def merge_records(a: Evaluated, b: Evaluated) -> Evaluated:
         other.regions = one.facts.regions
         other.signs = dict.fromkeys(one.facts.signs)
         other.calls = dict.fromkeys(one.facts.calls)
+        other.outcomes = dict.fromkeys(one.facts.outcomes)
         record.merge(other)
     facts = msgspec.structs.replace(
-        a.facts, regions=record.regions, signs=tuple(record.signs), calls=tuple(record.calls)
+        a.facts,
+        regions=record.regions,
+        signs=tuple(record.signs),
+        calls=tuple(record.calls),
+        outcomes=tuple(record.outcomes),
     )
     return Evaluated(facts, tuple(record.events.values()))
 

@@ -201,6 +201,8 @@ class Explanation:
             return
         for guard in event.guards:
             yield f"  only where `{guard}`"
+        if function.is_passed_by(raw.arms):
+            yield "  no call in the linted files comes here: each decides a test before it otherwise"
         yield f"  {judged(event)}"
 
     def nothing(self) -> str:

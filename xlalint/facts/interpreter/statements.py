@@ -53,14 +53,23 @@ def execute(frame: Frame, block: ir.Block) -> None:
     engine.work += len(block) + (len(frame.env) >> NAMES_A_STATEMENT)
     if engine.is_spent:
         raise Overrun(OVERRUN)
+    arms = frame.arms
     for position, statement in enumerate(block, 1):
         frame.statement = statement.at
         table[type(statement)](frame, statement)
         if frame.environment is None:
-            return
+            break
         if type(statement) is ir.If and skips(statement) and (rate := rate_of_rest(frame, statement, block[position:])):
             execute_arm(frame, block[position:], rate, statement.at + 1)
-            return
+            break
+        if frame.by_signature and type(statement) is ir.If and leaves(statement):
+            frame.arms = (*frame.arms, (statement.at, False))
+    frame.arms = arms
+
+
+def leaves(node: ir.If) -> bool:
+    """``if x is None: return``: what follows runs only with the other outcome."""
+    return not node.orelse and bool(node.body) and type(node.body[-1]) in (ir.Continue, ir.Return, ir.Raise)
 
 
 def skips(node: ir.If) -> bool:
@@ -165,7 +174,7 @@ def execute_if(frame: Frame, node: ir.If) -> None:
         conditions.narrow(frame, node.test, outcome)
         region = frame.region
         conditions.stand_where_given(frame, node.test, outcome)
-        with in_place_of(frame, arms[not outcome][0]):
+        with in_place_of(frame, arms[not outcome][0]), frame.in_arm(node.at, outcome):
             execute_arm(frame, *arms[outcome], node.at if outcome else node.at + 1)
         frame.region = region
         return
@@ -175,12 +184,14 @@ def execute_if(frame: Frame, node: ir.If) -> None:
     frame.undecided += 1
     seldom = not rates.body and asks_for_other_input(frame.function, node.test)
     frame.tests = (*tests, (node.test, True))
-    execute_arm(frame, node.body, RegionKind.AMORTISED if seldom else rates.body, node.at)
+    with frame.in_arm(node.at, True):
+        execute_arm(frame, node.body, RegionKind.AMORTISED if seldom else rates.body, node.at)
     after = frame.end()
     frame.environment = before
     conditions.narrow(frame, node.test, False)
     frame.tests = (*tests, (node.test, False))
-    execute_arm(frame, node.orelse, rates.orelse, node.at + 1)
+    with frame.in_arm(node.at, False):
+        execute_arm(frame, node.orelse, rates.orelse, node.at + 1)
     frame.tests = tests
     frame.undecided -= 1
     other = frame.end()

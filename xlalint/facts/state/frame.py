@@ -164,7 +164,6 @@ class Frame(Recorder):
         self.globals: frozenset[str] = frozenset()
         self.remembers = False
         """Some name holds what is true every k-th time."""
-        self.by_signature = False
         self.heeds_signature = False
         """Whether ``given_by_signature`` was asked."""
         self.stands_for_device = False

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import msgspec
 
@@ -10,7 +11,7 @@ from xlalint.facts.domain.values import LoopKey, Value, tensor_of
 from xlalint.facts.effect_traits import TRAITS
 from xlalint.facts.events import Effect
 from xlalint.facts.kinds import CALLS_OF_MODELS, SignKind
-from xlalint.facts.records import ANY_PARAMETER, CallEdge, FunctionKey, FunctionRecord, RawEvent, Sign
+from xlalint.facts.records import ANY_PARAMETER, Arm, CallEdge, FunctionKey, FunctionRecord, RawEvent, Sign
 from xlalint.facts.state.environment import Environment
 from xlalint.facts.state.position import Position
 from xlalint.program import ir
@@ -25,6 +26,10 @@ class Recorder(Position):
         self.show = show
         self.quiet = 0
         """Above 0 events and signs are dropped: what is evaluated is only asked for."""
+        self.by_signature = False
+        """Whether no call tells what the parameters are."""
+        self.arms: tuple[Arm, ...] = ()
+        """The arms that a function is in which is evaluated by its signature."""
         self.called_at: set[int] = set()
         """Where models and functions of the program were called."""
 
@@ -66,6 +71,7 @@ class Recorder(Position):
             self.origins.get(operand.name, 0) if type(operand) is ir.Name else 0,
             varies,
             self.undecided > 0,
+            self.arms,
         )
         self.record_event(event)
 
@@ -76,6 +82,18 @@ class Recorder(Position):
         surer = known is not None and known.certainty < event.certainty
         if known is None or (surer and (known.effect is event.effect or known.certainty == 0)):
             self.record.events[key] = event
+
+    @contextmanager
+    def in_arm(self, at: int, outcome: bool) -> Iterator[None]:
+        """What runs within an arm of an ``if``: where a call gives the arguments, its test may have this outcome."""
+        if not self.by_signature:
+            self.record.outcomes[at, outcome] = None
+            yield
+            return
+        before = self.arms
+        self.arms = (*before, (at, outcome))
+        yield
+        self.arms = before
 
     def mark_form(self, node: ir.Expr | None, effect: Effect, form: str) -> None:
         """What stands around a place that was just read tells which fix fits it."""
