@@ -57,6 +57,10 @@ FOR_A_TRACER = """
     isinstance(x, torch._subclasses.FakeTensor) | isinstance(x, torch.distributed.tensor.DTensor)
     | isinstance(self.mode, torch.utils._python_dispatch.TorchDispatchMode)
 """
+FOR_TORCH = "is_torch_available()"
+FOR_ANOTHER_FRAMEWORK = """
+    is_tf_available() | is_flax_available() | is_tf_tensor(x) | is_jax_tensor(x) | is_mlx_array(x)
+"""
 FOR_THE_BUILD = "torch.backends.cuda.is_built() | torch.version.cuda | x.is_hpu"
 HEAD = """\
 import torch
@@ -93,6 +97,8 @@ CASES = [
     *((text, {HOLDS}) for text in asked(FOR_THE_DEVICE)),
     *((text, {FAILS}) for text in asked(FOR_ANOTHER_DEVICE)),
     *((text, {FAILS}) for text in asked(FOR_A_TRACER)),
+    *((text, {HOLDS}) for text in asked(FOR_TORCH)),
+    *((text, {FAILS}) for text in asked(FOR_ANOTHER_FRAMEWORK)),
     *((text, {HOLDS, FAILS}) for text in asked(FOR_THE_BUILD)),
 ]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from xlalint.program import ir
-from xlalint.program.traversal import blocks_of, calls_in, names_in, path_of
+from xlalint.program.traversal import blocks_of, calls_in, names_in, path_of, walk
 
 
 def bound_anew(block: ir.Block, node: ir.Assign, target: str, loop: int) -> bool:
@@ -77,6 +77,17 @@ def assignments_of(function: ir.FunctionIR) -> dict[int, ir.Assign]:
                 found[statement.at] = statement
             else:
                 pending += blocks_of(statement)
+    return found
+
+
+@functools.lru_cache(maxsize=8192)
+def iterated_by(function: ir.FunctionIR) -> dict[str, tuple[ir.Expr, ...]]:
+    """By name what loops and comprehensions bind it to elements of."""
+    found: dict[str, tuple[ir.Expr, ...]] = {}
+    for node in walk(function.body):
+        if isinstance(node, (ir.For, ir.Generator)):
+            for name in names_in(node.target):
+                found[name] = (*found.get(name, ()), node.iterable)
     return found
 
 

@@ -119,7 +119,16 @@ def check_filled_array(frame: Frame, call: Call) -> None:
     width = longest_rows(call.arguments[0]) if call.last in ("array", "asarray", "stack") and call.arguments else None
     if width is None and position is not None:
         width = width_among(call.arguments[position : position + 1])
-    tell_width(frame, call.node.at, f"numpy.{call.last}", width)
+    if makes_batches(frame):
+        tell_width(frame, call.node.at, f"numpy.{call.last}", width)
+
+
+def makes_batches(frame: Frame) -> bool:
+    """Whether arrays are batches there: where torch is out of sight, and nothing says that it collates, nobody knows
+    what becomes of them."""
+    module = frame.engine.program.module(frame.path)
+    heads = () if module is None else (*module.imports.values(), *module.star_imports)
+    return "collat" in frame.function.qualname.lower() or any(head.startswith("torch") for head in heads)
 
 
 def pads_to_longest(keywords: Keywords, implicit: bool) -> bool:

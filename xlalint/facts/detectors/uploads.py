@@ -6,8 +6,22 @@ as a number of the graph, and costs no upload of its own.
 
 from __future__ import annotations
 
+from xlalint.facts.domain.known_names import WITH_PARAMETERS
 from xlalint.facts.domain.lattice import MASKS
-from xlalint.facts.domain.values import HOST, NONE, NUMPY, XLA, Host, Module, Sequence, Tensor, Value, tensor, tensor_of
+from xlalint.facts.domain.values import (
+    DECLARED,
+    HOST,
+    NONE,
+    NUMPY,
+    XLA,
+    Host,
+    Module,
+    Sequence,
+    Tensor,
+    Value,
+    tensor,
+    tensor_of,
+)
 from xlalint.facts.events import Effect
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
@@ -18,7 +32,6 @@ from xlalint.program.traversal import decorator_names, receiver_node
 
 KEPT = frozenset({"cache", "lru_cache"})
 """Decorators of functions whose results are kept: what they make is made once."""
-WITH_PARAMETERS = ("Linear", "Bilinear", "Conv", "Embedding", "LSTM", "GRU", "RNN", "BatchNorm", "LayerNorm")
 
 
 def check_moved(frame: Frame, known: Tensor, device: str | None, call: Call) -> None:
@@ -74,7 +87,7 @@ def emit_upload(
 
 
 def is_surely_on_host(known: Tensor) -> bool:
-    return known.device == HOST and known.certainty == 2 and known.rank != 0 and not known.optional
+    return known.device == HOST and known.certainty >= DECLARED and known.rank != 0 and not known.optional
 
 
 def is_surely_on_device(known: Tensor) -> bool:

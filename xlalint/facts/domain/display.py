@@ -23,7 +23,7 @@ from xlalint.facts.domain.values import (
     Value,
 )
 
-CERTAINTY = ("possibly", "likely", "")
+CERTAINTY = ("possibly", "likely", "declared", "")
 
 
 def show(value: Value) -> str:

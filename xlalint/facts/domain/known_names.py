@@ -96,6 +96,8 @@ def is_module_base(name: str) -> bool:
     return name.startswith("torch.nn") or name.endswith(("Module", "PreTrainedModel", "ModelMixin"))
 
 
+WITH_PARAMETERS = ("Linear", "Bilinear", "Conv", "Embedding", "LSTM", "GRU", "RNN", "BatchNorm", "LayerNorm")
+"""Beginnings of the names of torch's modules that have parameters of their own."""
 UNEVALUATED_DECORATORS = frozenset({"contextmanager", "overload", "abstractmethod", "asynccontextmanager"})
 MODULE_ATTRIBUTES: dict[str, Value] = {
     "training": BOOL,

@@ -8,6 +8,7 @@ from xlalint.facts.domain.lattice import (
     sequence,
     union,
 )
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     NONE,
     TENSOR_ROLES,
@@ -57,6 +58,8 @@ def at_most(value: Value, certainty: int) -> Value:
     if type(value) is Mapping:
         rest = None if value.rest is None else at_most(value.rest, certainty)
         return mapping(tuple((key, at_most(part, certainty)) for key, part in value.items), rest)
+    if type(value) is KnownObject and value.role == Role.PARAMETERS and value.element is not None:
+        return known_object(value.role, at_most(value.element, certainty), value.detail)
     return value
 
 

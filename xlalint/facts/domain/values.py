@@ -27,6 +27,10 @@ LONGEST: Final[LoopKey] = ("", "longest", 0)
 ROUNDED: Final[LoopKey] = ("", "rounded", 0)
 """Not a loop: such a length that was rounded, to one of as many as the mark says (see ``row_lengths``)."""
 
+KNOWN: Final = 3
+DECLARED: Final = 2
+"""It is a tensor, but where it lies nobody has shown: who calls may give another than the annotation says."""
+
 MAX_ELEMENTS: Final = 24
 MAX_UNION: Final = 4
 
@@ -39,8 +43,8 @@ class Tensor(Value, frozen=True):
     """``device`` is "xla", "host" or None (not known). ``dtype`` is bool, uint8, int, float, complex, or None;
     "other" is known not to mask. ``dims`` has one entry a dimension, None where its size is not known, and is None
     where the rank is not known. ``grad`` tells whether gradients can flow through it. ``varies`` names the loop
-    whose iterations change its shape. ``certainty`` is 2 for known, 1 for learned by use or name, 0 for a guess.
-    ``optional`` says that it may be None instead."""
+    whose iterations change its shape. ``certainty`` is ``KNOWN``, ``DECLARED`` (an annotation
+    alone says so), 1 for learned by use or name, 0 for a guess. ``optional`` says that it may be None instead."""
 
     device: str | None
     dtype: str | None
@@ -78,7 +82,7 @@ def tensor(
     dims: tuple[int | None, ...] | None = None,
     grad: bool = True,
     varies: LoopKey | None = None,
-    certainty: int = 2,
+    certainty: int = KNOWN,
     optional: bool = False,
 ) -> Tensor:
     kind = "float" if dtype == "float16" else dtype

@@ -10,6 +10,7 @@ from xlalint.facts.domain.values import (
     ANY_DEVICE,
     ANY_HOST,
     BOOL,
+    DECLARED,
     DTYPE,
     FLOAT,
     HOST,
@@ -26,16 +27,18 @@ from xlalint.facts.domain.values import (
     tensor,
 )
 from xlalint.facts.state.frame import Evaluator
+from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
+from xlalint.program.link import External
 
 NAMED: dict[str, Value | None] = {
-    "Tensor": tensor(),
-    "FloatTensor": tensor(),
-    "HalfTensor": tensor(dtype="float"),
-    "LongTensor": tensor(dtype="int"),
-    "IntTensor": tensor(dtype="int"),
-    "BoolTensor": tensor(dtype="bool"),
-    "Parameter": tensor(dtype="float"),
+    "Tensor": tensor(certainty=DECLARED),
+    "FloatTensor": tensor(certainty=DECLARED),
+    "HalfTensor": tensor(dtype="float", certainty=DECLARED),
+    "LongTensor": tensor(dtype="int", certainty=DECLARED),
+    "IntTensor": tensor(dtype="int", certainty=DECLARED),
+    "BoolTensor": tensor(dtype="bool", certainty=DECLARED),
+    "Parameter": tensor(dtype="float", certainty=DECLARED),
     "int": INT,
     "float": FLOAT,
     "bool": BOOL,
@@ -97,6 +100,8 @@ def annotated_string(engine: Evaluator, node: ir.Constant, path: str) -> Value |
 
 
 def named_type(engine: Evaluator, node: ir.Name | ir.Attribute, path: str) -> Value | None:
+    if is_of_other_arrays(engine, node, path):
+        return NUMPY
     if node.name in NAMED:
         return NAMED[node.name]
     if node.name in SEQUENCES or node.name in MAPPINGS:
@@ -105,6 +110,12 @@ def named_type(engine: Evaluator, node: ir.Name | ir.Attribute, path: str) -> Va
         return ANY_HOST
     symbol = engine.program.expression_symbol(node, path)
     return engine.instance_of(symbol) if isinstance(symbol, ir.ClassIR) else promised_class(node.name)
+
+
+def is_of_other_arrays(engine: Evaluator, node: ir.Name | ir.Attribute, path: str) -> bool:
+    """``tf.Tensor``, ``jax.Array``: no tensor of torch, and as good as one of numpy."""
+    symbol = engine.program.expression_symbol(node, path)
+    return isinstance(symbol, External) and symbol.name.partition(".")[0] in frameworks().names("arrays")
 
 
 def subscripted(engine: Evaluator, node: ir.Subscript, path: str) -> Value | None:

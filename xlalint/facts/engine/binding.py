@@ -25,6 +25,7 @@ from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     ANY_HOST,
     HOST,
+    KNOWN,
     NONE,
     STR,
     UNKNOWN,
@@ -121,6 +122,8 @@ WITHOUT_GRADIENT = ("mask", "_ids", "labels")
 
 def told_of(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) -> Value:
     """What annotation, default, framework, name and use tell of a parameter, the surest first."""
+    if engine.computes_elsewhere(function.module):
+        return engine.annotated(parameter.annotation, function.module) or UNKNOWN
     given = by_framework(engine, function, parameter)
     if given is not None:
         return given
@@ -151,6 +154,9 @@ def by_annotation(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Para
             value = value.but(dtype="int")
         if is_model_input(parameter.name):
             value = value.but(grad=False)
+        if is_forward(function):
+            # A model runs where its parameters lie.
+            value = value.but(certainty=max(value.certainty, KNOWN))
         default = parameter.default
         if isinstance(default, ir.Constant) and default.value is None:
             value = value.but(optional=True)
@@ -211,7 +217,7 @@ def confirmed(promised: Value, annotated: Value | None) -> Value:
         return annotated
     if type(promised) is not Tensor or type(annotated) is not Tensor:
         return promised
-    return annotated.but(dtype=promised.dtype or annotated.dtype, dims=promised.dims or annotated.dims)
+    return annotated.but(certainty=KNOWN, dtype=promised.dtype or annotated.dtype, dims=promised.dims or annotated.dims)
 
 
 def by_use(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) -> Value | None:
@@ -275,11 +281,13 @@ def is_lone_letter(function: ir.FunctionIR, name: str) -> bool:
 ATTENTION = frozenset("qkv")
 
 
-def used_as_tensor(function: ir.FunctionIR, parameter: ir.Parameter) -> Value:
+def used_as_tensor(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) -> Value:
     """What the caller does not know, the function's own use of it tells; not whether it may be None, nor whether
     gradients flow into it."""
     plain = parameter.annotation is None and parameter.name != CONTEXT
     if not plain or TENSOR_ONLY.isdisjoint(function.uses.get(parameter.name, ())):
+        return UNKNOWN
+    if engine.computes_elsewhere(function.module):
         return UNKNOWN
     return tensor(grad=False, certainty=1, optional=True)
 
@@ -354,7 +362,7 @@ def bound_value(
         return engine.default(parameter.default, function) if parameter.default is not None else UNKNOWN
     if value is UNKNOWN or type(value) is Bound:
         learned = by_signature(engine, function, parameter)
-        return used_as_tensor(function, parameter) if learned is UNKNOWN else learned
+        return used_as_tensor(engine, function, parameter) if learned is UNKNOWN else learned
     if is_guess(value):
         learned = by_signature(engine, function, parameter)
         return value if learned is UNKNOWN else learned

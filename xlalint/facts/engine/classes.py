@@ -10,6 +10,12 @@ from xlalint.program import ir
 from xlalint.program.link import Program
 
 
+def imports_other_arrays(module: ir.ModuleIR) -> bool:
+    """Whether a file computes with tensorflow, jax or their like, and not with torch."""
+    heads = {name.partition(".")[0] for name in (*module.imports.values(), *module.star_imports)}
+    return not heads.isdisjoint(frameworks().names("arrays")) and not any(head.startswith("torch") for head in heads)
+
+
 class Classes(Evaluator):
     """The engine's queries about classes; each is answered once."""
 
@@ -17,6 +23,14 @@ class Classes(Evaluator):
         self.program = program
         self._module_classes: dict[ir.ClassIR, bool] = {}
         self._class_names: dict[ir.ClassIR, tuple[str, ...]] = {}
+        self._elsewhere: dict[str, bool] = {}
+
+    def computes_elsewhere(self, path: str) -> bool:
+        known = self._elsewhere.get(path)
+        if known is None:
+            module = self.program.module(path)
+            known = self._elsewhere[path] = module is not None and imports_other_arrays(module)
+        return known
 
     def is_module_class(self, cls: ir.ClassIR) -> bool:
         known = self._module_classes.get(cls)

@@ -7,6 +7,7 @@ from xlalint.facts.detectors.loss import as_used
 from xlalint.facts.domain.lattice import join_all, join_maybe, sequence
 from xlalint.facts.domain.refinement import as_operand
 from xlalint.facts.domain.values import (
+    DECLARED,
     FALSE,
     HOST,
     NONE,
@@ -150,10 +151,10 @@ def store_in_tensor(frame: Frame, target: ir.Subscript, known: Tensor, value: Va
     subscripts.index_tensor(frame, known, target.index, target, store=True, form=form)
     frame.pending()
     # What is only likely to be a tensor, a loader's batch, takes what it is given where it lies: it is a dict.
-    surely_host = known.device == HOST and known.certainty == 2
+    surely_host = known.device == HOST and known.certainty >= DECLARED
     if type(value) is Tensor and value.grad and not known.grad and type(target.value) is ir.Name:
         frame.env[target.value.name] = known.but(grad=True)
-    if surely_host and type(value) is Tensor and value.device == XLA and value.certainty == 2:
+    if surely_host and type(value) is Tensor and value.device == XLA and value.certainty >= DECLARED:
         frame.emit(Effect.COPY_TO_HOST, target.at, value, "element of a host tensor", target)
 
 

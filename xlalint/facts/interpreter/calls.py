@@ -47,6 +47,7 @@ from xlalint.facts.libraries.python import builtins
 from xlalint.facts.libraries.torch import functions, modules
 from xlalint.facts.libraries.unknown_objects import call_unknown_method
 from xlalint.facts.operations import members
+from xlalint.facts.operations.placement import given_by
 from xlalint.facts.operations.unknown_callee import call_unknown
 from xlalint.facts.records import stronger
 from xlalint.facts.state.call import Arguments, Call, Keywords
@@ -62,7 +63,7 @@ def evaluate_call(frame: Frame, node: ir.Call) -> Value:
     call = Call("", arguments, keywords, node)
     check_hook(frame, call)
     check_called_back(frame, callee, call)
-    return apply(frame, callee, call)
+    return given_by(frame, node.function, apply(frame, callee, call), arguments)
 
 
 def evaluate_arguments(frame: Frame, node: ir.Call) -> tuple[Arguments, Keywords]:

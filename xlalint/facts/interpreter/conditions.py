@@ -6,6 +6,7 @@ from xlalint.facts.domain.lattice import join_all, union
 from xlalint.facts.domain.refinement import as_operand, without_none
 from xlalint.facts.domain.values import (
     BOOL,
+    DECLARED,
     FALSE,
     NONE,
     NUMPY,
@@ -72,7 +73,7 @@ def read_as_truth(value: Value) -> bool:
 def may_have_truth(tensor: Tensor) -> bool:
     """A tensor of several elements has no truth, Python raises: what is only taken for a tensor, such as an entry of
     a batch, and may as well be a name or a list, is one of these where it is tested as it is."""
-    return tensor.certainty == 2 or tensor.dtype is not None or tensor.dims is not None
+    return tensor.certainty >= DECLARED or tensor.dtype is not None or tensor.dims is not None
 
 
 def is_bool_or_none(value: Value) -> bool:

@@ -39,6 +39,7 @@ from xlalint.facts.interpreter import calls, conditions, operators, subscripts
 from xlalint.facts.interpreter.names import lookup
 from xlalint.facts.kinds import RegionKind
 from xlalint.facts.operations import members
+from xlalint.facts.operations.placement import given_by
 from xlalint.facts.operations.rounding import rounded
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.recorder import span_of
@@ -75,7 +76,7 @@ def attribute_value(frame: Frame, node: ir.Attribute, name: str) -> Value:
         known = frame.env.get(f"self.{name}")
         if known is not None:
             return known
-    return members.attribute(frame, frame.evaluate(base), name)
+    return given_by(frame, base, members.attribute(frame, frame.evaluate(base), name))
 
 
 def evaluate_display(frame: Frame, node: ir.Display) -> Value:

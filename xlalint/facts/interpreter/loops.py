@@ -10,6 +10,7 @@ from xlalint.facts.domain.lattice import sequence
 from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     ANY_HOST,
+    DECLARED,
     UNKNOWN,
     Host,
     KnownObject,
@@ -120,7 +121,9 @@ def counts_tensor(iterable: Value, node: ir.Expr) -> bool:
 
 
 def may_be_key(element: Value) -> bool:
-    return element is UNKNOWN or (type(element) is Tensor and element.certainty < 2) or type(element) is KnownObject
+    return (
+        element is UNKNOWN or (type(element) is Tensor and element.certainty < DECLARED) or type(element) is KnownObject
+    )
 
 
 @functools.lru_cache(maxsize=8192)

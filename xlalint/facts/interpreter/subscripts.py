@@ -42,6 +42,7 @@ from xlalint.facts.events import Effect
 from xlalint.facts.libraries.torch import optimizer_state
 from xlalint.facts.operations import members
 from xlalint.facts.state.frame import Frame
+from xlalint.facts.state.recorder import SHOWN
 from xlalint.program import ir
 from xlalint.program.traversal import last_name
 
@@ -354,7 +355,7 @@ def mask_from_host(frame: Frame, value: Tensor, key: Value, item: ir.Expr, node:
     device is; a host tensor of bools, and a list of integers, cost nothing."""
     effect = Effect.BOOLEAN_ASSIGN if store else Effect.BOOLEAN_INDEX
     if value.live and value.device == XLA and not is_free_to_mask(frame, effect):
-        frame.emit(effect, node.at, key, "mask", item, certainty=value.certainty, form="mask-from-host")
+        frame.emit(effect, node.at, key, "mask", item, certainty=SHOWN[value.certainty], form="mask-from-host")
 
 
 def index_by_host(frame: Frame, value: Tensor, key: Host, item: ir.Expr, node: ir.Subscript, state: Indexed) -> None:

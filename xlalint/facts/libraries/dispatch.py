@@ -23,6 +23,7 @@ from xlalint.facts.domain.values import (
     HOST,
     INT,
     NONE,
+    NUMPY,
     OBJECT,
     TENSOR_ROLES,
     UNKNOWN,
@@ -44,6 +45,7 @@ from xlalint.facts.domain.values import (
     known_object,
     module_value,
     tensor,
+    tensor_of,
 )
 from xlalint.facts.events import Effect
 from xlalint.facts.guards.device_branches import STAND_IN
@@ -62,6 +64,7 @@ from xlalint.facts.libraries.program_objects import add_state, call_class_method
 from xlalint.facts.libraries.python import containers
 from xlalint.facts.libraries.roles import call_role_method
 from xlalint.facts.libraries.torch import factories, modules
+from xlalint.facts.libraries.torch.loading import loaded
 from xlalint.facts.libraries.torch.tensor_methods import call_tensor_method
 from xlalint.facts.libraries.unknown_objects import call_unknown_method
 from xlalint.facts.state.call import Call
@@ -92,6 +95,8 @@ def call_library(frame: Frame, call: Call) -> Value | None:
     handler = HEADS.get(head)
     if handler is not None:
         return handler(frame, call)
+    if head in frameworks().names("arrays") and not any(map(tensor_of, call.arguments)):
+        return NUMPY
     return call_framework(frame, call)
 
 
@@ -169,6 +174,9 @@ def call_framework_row(frame: Frame, call: Call) -> Value | None:
         return OBJECT
     if table.get("tokenizer", call.name) is not None:
         return known_object(Role.TOKENIZER)
+    read = table.get("loads", call.name)
+    if read is not None:
+        return loaded(read, call)
     if table.get("metric", call.name) == "on the host":
         return known_object(Role.HOST_METRIC)
     return made_by_row(call.name)

@@ -9,6 +9,7 @@ from xlalint.facts.detectors.round_trips import check_way_to_host
 from xlalint.facts.detectors.unsupported import check_restrictions
 from xlalint.facts.detectors.uploads import check_module
 from xlalint.facts.domain.lattice import join, sequence
+from xlalint.facts.domain.refinement import at_most
 from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     NONE,
@@ -49,9 +50,7 @@ def call_module_method(frame: Frame, receiver: Module | Instance | Struct, call:
         return receiver
     check_hooked(frame, call.name, call.node)
     if call.name in MODULE_RESULTS:
-        if call.name in ("parameters", "buffers"):
-            return known_object(Role.PARAMETERS, tensor(dtype="float"))
-        return MODULE_RESULTS[call.name]
+        return held_by(receiver, MODULE_RESULTS[call.name])
     if call.name == "cuda":
         note_cuda(frame, call.node)
         return receiver
@@ -69,9 +68,13 @@ def call_module_method(frame: Frame, receiver: Module | Instance | Struct, call:
     return None
 
 
+def held_by(receiver: Module | Instance | Struct, value: Value) -> Value:
+    """Where the tensors of a module lie that is only learned by its use, is as likely and no surer."""
+    return at_most(value, 1) if type(receiver) is Module and receiver.name == "?" else value
+
+
 MODULE_RESULTS: dict[str, Value] = {
-    "parameters": UNKNOWN,
-    "buffers": UNKNOWN,
+    **dict.fromkeys(("parameters", "buffers"), known_object(Role.PARAMETERS, tensor(dtype="float"))),
     "named_parameters": known_object(Role.PARAMETERS, sequence("tuple", (STR, tensor(dtype="float")))),
     "named_buffers": known_object(Role.PARAMETERS, sequence("tuple", (STR, tensor(dtype="float", grad=False)))),
     "modules": sequence("list", None, module_value("?")),

@@ -16,6 +16,7 @@ from xlalint.facts.domain.row_lengths import longest_of
 from xlalint.facts.domain.values import (
     ANY_HOST,
     BOOL,
+    DECLARED,
     FLOAT,
     INT,
     NONE,
@@ -62,7 +63,7 @@ def call_numpy(frame: Frame, call: Call) -> Value:
         known = tensor_of(value)
         if known is None and type(value) is Sequence and value.elements != ():
             known = tensor_of(value.element)
-        sure = known is not None and known.device == XLA and known.certainty == 2
+        sure = known is not None and known.device == XLA and known.certainty >= DECLARED
         # It raises on every accelerator, so what may lie on the host surely does.
         sure = sure and not is_as_given(frame, argument)
         held = value.element if type(value) is Sequence else value

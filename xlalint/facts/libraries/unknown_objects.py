@@ -29,6 +29,7 @@ from xlalint.facts.libraries.frameworks.accelerate import call_driver
 from xlalint.facts.libraries.frameworks.scalers import SCALING, scaler, scaler_method
 from xlalint.facts.libraries.frameworks.training import READING_MAPS, READING_WRITERS, write
 from xlalint.facts.libraries.torch.tensor_methods import new_factory
+from xlalint.facts.operations.placement import MOVING
 from xlalint.facts.operations.unknown_callee import call_unknown
 from xlalint.facts.state.call import Arguments, Call
 from xlalint.facts.state.frame import Frame
@@ -60,7 +61,10 @@ def call_unknown_method(frame: Frame, receiver: Value, call: Call) -> Value:
             learn_loss(frame, call.node)
         return NONE
     if receiver is ANY_HOST:
-        return ANY_HOST
+        # What is moved is a tensor or a module.
+        return UNKNOWN if call.name in MOVING else ANY_HOST
+    if frame.engine.computes_elsewhere(frame.path):
+        return UNKNOWN
     check_hooked(frame, call.name, call.node)
     if call.name == "item" and not call.arguments and not host_spelling(holder):
         frame.emit(Effect.SCALAR_READ, call.node.at, tensor(certainty=0), "item", holder, certainty=0)

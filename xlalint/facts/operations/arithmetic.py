@@ -9,6 +9,7 @@ from typing import Any
 from xlalint.facts.domain.lattice import join_sequences, join_varies, sequence
 from xlalint.facts.domain.row_lengths import through, width_among
 from xlalint.facts.domain.values import (
+    DECLARED,
     FLOAT,
     INTEGRAL,
     NUMPY,
@@ -66,8 +67,7 @@ def combined(
         broadcast(a.dims, b.dims),
         a.grad or b.grad,
         join_varies(a.varies, b.varies),
-        # A guess takes nothing from what is known of the other operand.
-        min(a.certainty, b.certainty) or max(a.certainty, b.certainty),
+        surest(a, b),
     )
 
 
@@ -77,6 +77,12 @@ def keeps_shape(one: Tensor, other: Value) -> bool:
     if type(other) is Host:
         return other.type != "numpy"
     return one.rank == 0 and one.dtype in INTEGRAL
+
+
+def surest(a: Tensor, b: Tensor) -> int:
+    """A guess, and what an annotation says alone, take nothing from what is known of the other operand."""
+    least = min(a.certainty, b.certainty)
+    return max(a.certainty, b.certainty) if least in (0, DECLARED) else least
 
 
 def promoted_by_number(dtype: str | None, other: Value | None) -> str | None:

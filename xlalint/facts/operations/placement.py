@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from xlalint.facts.domain.lattice import sequence
-from xlalint.facts.domain.values import HOST, UNKNOWN, Host, Mapping, Module, Sequence, Tensor, Union, Value, mapping
+from xlalint.facts.domain.role import Role
+from xlalint.facts.domain.values import (
+    HOST,
+    KNOWN,
+    TENSOR_ROLES,
+    UNKNOWN,
+    XLA,
+    Host,
+    KnownObject,
+    Mapping,
+    Module,
+    Sequence,
+    Tensor,
+    Union,
+    Value,
+    known_object,
+    mapping,
+    tensor_of,
+)
+from xlalint.facts.operations.modules_on_host import modules_on_host
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.reaching import assignment_of
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
-from xlalint.program.traversal import names_in
+from xlalint.program.def_use import iterated_by
+from xlalint.program.traversal import holders, names_in
 
 MOVING = frozenset({"to", "cuda"})
 
@@ -34,11 +56,17 @@ def roots_of(frame: Frame, node: ir.Expr | None) -> frozenset[str]:
             continue
         seen.add(name)
         assigned = assignment_of(frame, name)
-        used = [name] if assigned is None else list(names_in(assigned.value, MOVING))
+        used = used_by(frame, name) if assigned is None else list(names_in(assigned.value, MOVING))
         if name in used and name in parameters:
             roots.add(name)
         pending.extend(used)
     return frozenset(roots)
+
+
+def used_by(frame: Frame, name: str) -> list[str]:
+    """What a name that no assignment binds is computed from: what it is an element of, or itself."""
+    iterables = iterated_by(frame.function).get(name)
+    return [name] if iterables is None else [used for one in iterables for used in names_in(one, MOVING)]
 
 
 def made_on_host(value: Value) -> Value:
@@ -52,7 +80,31 @@ def made_on_host(value: Value) -> Value:
     if type(value) is Mapping:
         rest = None if value.rest is None else made_on_host(value.rest)
         return mapping(tuple((key, made_on_host(part)) for key, part in value.items), rest)
+    if type(value) is KnownObject and value.role in GIVEN_BY_MODULES and value.element is not None:
+        return known_object(value.role, made_on_host(value.element), value.detail)
     return value
+
+
+GIVEN_BY_MODULES = TENSOR_ROLES | {Role.PARAMETERS}
+
+
+def given_by(frame: Frame, node: ir.Expr, value: Value, arguments: Iterable[Value] = ()) -> Value:
+    """What a module gives, or a part of it: on the host where it was made there and stays, unless what it is given
+    lies on the device and so shows that it does not."""
+    on_host = modules_on_host(frame.function, frame.engine.program)
+    if not on_host:
+        return value
+    *way, start = holders(node)
+    if type(start) is not ir.Name or start.name not in on_host or any(type(part) is ir.Call for part in way):
+        return value
+    if any(map(lies_on_device, arguments)):
+        return value
+    return made_on_host(value)
+
+
+def lies_on_device(value: Value) -> bool:
+    known = tensor_of(value)
+    return known is not None and known.device == XLA and known.certainty == KNOWN
 
 
 def tells_no_device(value: Value) -> bool:

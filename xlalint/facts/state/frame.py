@@ -120,6 +120,10 @@ class Evaluator(ABC):
     def is_module_class(self, cls: ir.ClassIR) -> bool: ...
 
     @abstractmethod
+    def computes_elsewhere(self, path: str) -> bool:
+        """Whether what a file computes with are the arrays of another framework than torch."""
+
+    @abstractmethod
     def instance_of(self, cls: ir.ClassIR) -> Value: ...
 
     # Statements

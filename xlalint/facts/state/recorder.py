@@ -51,7 +51,7 @@ class Recorder(Position):
             return
         known = tensor_of(value)
         if known is not None:
-            certainty = min(certainty, known.certainty)
+            certainty = min(certainty, SHOWN[known.certainty])
         if self.guards:
             certainty = min(certainty, 1)
         event = RawEvent(
@@ -128,6 +128,10 @@ class Recorder(Position):
         self.sign(SignKind.BOUNDARY, at)
         if self.environment is not None:
             self.environment.is_clean = True
+
+
+SHOWN = (0, 1, 1, 2)
+"""The certainty of an event, by that of its tensor: an annotation alone makes nothing certain."""
 
 
 def span_of(node: ir.Expr | None) -> int:

@@ -8,6 +8,7 @@ from xlalint.facts.detectors.padding import tell_width
 from xlalint.facts.detectors.uploads import check_made
 from xlalint.facts.domain.row_lengths import longest_rows
 from xlalint.facts.domain.values import (
+    DECLARED,
     HOST,
     TRUE,
     UNKNOWN,
@@ -95,7 +96,7 @@ def make_tensor(frame: Frame, call: Call) -> Value:
     if known is not None and type(data) is not KnownObject:
         device = shapes.device_argument(call.keywords, known.device)
         moves = device == HOST and known.device == XLA and "device" in call.keywords
-        if moves and ((known.certainty == 2 and surely_tensor(data)) or not names_place_of_another(call.node)):
+        if moves and ((known.certainty >= DECLARED and surely_tensor(data)) or not names_place_of_another(call.node)):
             frame.emit(Effect.COPY_TO_HOST, call.node.at, known, f"torch.{call.last}", first_argument(call.node))
         return known.but(device=device, dtype=shapes.dtype_argument(call.keywords, known.dtype), optional=False)
     device = shapes.device_argument(call.keywords)

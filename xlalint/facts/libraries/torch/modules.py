@@ -7,6 +7,7 @@ from xlalint.facts.detectors.costly_calls import check_call
 from xlalint.facts.domain.lattice import sequence
 from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
+    DECLARED,
     FALSE,
     HOST,
     UNKNOWN,
@@ -121,7 +122,7 @@ def call_module(frame: Frame, module: Module, call: Call) -> Value:
     """What is given a tensor that surely lies on the host lies there itself, for torch mixes no devices."""
     value = module_result(frame, module, call)
     known = tensor_of(call.arguments[0]) if call.arguments else None
-    return made_on_host(value) if known is not None and known.device == HOST and known.certainty == 2 else value
+    return made_on_host(value) if known is not None and known.device == HOST and known.certainty >= DECLARED else value
 
 
 def module_result(frame: Frame, module: Module, call: Call) -> Value:

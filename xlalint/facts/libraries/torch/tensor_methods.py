@@ -15,8 +15,10 @@ from xlalint.facts.domain.lattice import MASKS, sequence
 from xlalint.facts.domain.row_lengths import largest_item
 from xlalint.facts.domain.values import (
     BOOL,
+    DECLARED,
     FALSE,
     HOST,
+    KNOWN,
     LIKELY_HOST_DEVICE,
     LONGEST,
     NONE,
@@ -58,7 +60,7 @@ def call_tensor_method(frame: Frame, tensor: Tensor, call: Call) -> Value:
         return host(HOST_METHODS[call.name])
     if call.name.endswith("_") and frame.over_parameters():
         frame.sign(SignKind.MANUAL_STEP, call.node.at)
-    if call.name == "mode" and tensor.certainty < 2 and not call.arguments and not call.keywords:
+    if call.name == "mode" and tensor.certainty < DECLARED and not call.arguments and not call.keywords:
         # Rather one of a distribution, which a model may give as well as a tensor.
         return tensor.but(dims=None)
     handler = METHODS.get(call.name)
@@ -171,7 +173,7 @@ def numpy(frame: Frame, t: Tensor, call: Call) -> Value:
     if t.live:
         forced = call.keywords.get("force") is TRUE
         # It raises on every accelerator, so what may lie on the host surely does.
-        sure = t.device == XLA and t.certainty == 2 and not is_as_given(frame, receiver_node(call.node))
+        sure = t.device == XLA and t.certainty >= DECLARED and not is_as_given(frame, receiver_node(call.node))
         if forced or sure:
             effect = Effect.VALUES_TO_LIST if forced else Effect.NUMPY_OF_DEVICE
             frame.emit(effect, call.node.at, t, "numpy", receiver_node(call.node))
@@ -237,7 +239,7 @@ def to(frame: Frame, t: Tensor, call: Call) -> Value:
             device, copies = shapes.device_of(value), not shapes.is_meta(value)
     if device == HOST and t.live and t.device == XLA and copies:
         # Where another tensor is known to lie on the host, what is only assumed of this one is not held against it.
-        if t.certainty == 2 or not (beside or names_place_of_another(call.node)):
+        if t.certainty >= DECLARED or not (beside or names_place_of_another(call.node)):
             frame.emit(Effect.COPY_TO_HOST, call.node.at, t, "to", receiver_node(call.node))
     elif device == HOST and t.device is None and copies:
         frame.emit(Effect.COPY_TO_HOST, call.node.at, t, "to", receiver_node(call.node), certainty=0)
@@ -247,8 +249,13 @@ def to(frame: Frame, t: Tensor, call: Call) -> Value:
             # A part of a loader's batch.
             frame.sign(SignKind.BATCH_MOVED, call.node.at)
         check_moved(frame, t, device, call)
-    certainty = max(t.certainty, 1) if device == XLA else t.certainty
+    certainty = moved_certainty(t) if device == XLA else t.certainty
     return t.but(device=device, dtype=dtype, optional=False, certainty=certainty)
+
+
+def moved_certainty(t: Tensor) -> int:
+    """What is surely a tensor surely lies where it is moved."""
+    return KNOWN if t.certainty == DECLARED else max(t.certainty, 1)
 
 
 def to_unknown(device: str | None, by_name: str, t: Tensor) -> str | None:
@@ -262,7 +269,7 @@ def cuda(frame: Frame, t: Tensor, call: Call) -> Value:
     note_cuda(frame, call.node)
     if t.device != XLA:
         frame.sign(SignKind.MOVED, call.node.at)
-    return t.but(device=XLA, optional=False)
+    return t.but(device=XLA, optional=False, certainty=KNOWN if t.certainty == DECLARED else t.certainty)
 
 
 def type_(frame: Frame, t: Tensor, call: Call) -> Value:
@@ -291,7 +298,7 @@ def type_as(frame: Frame, t: Tensor, call: Call) -> Value:
 
 def copy_into(frame: Frame, t: Tensor, call: Call) -> Value:
     source = tensor_of(call.arguments[0]) if call.arguments else None
-    if t.device == HOST and source is not None and source.device == XLA and source.certainty == 2:
+    if t.device == HOST and source is not None and source.device == XLA and source.certainty >= DECLARED:
         frame.emit(
             Effect.COPY_TO_HOST, call.node.at, source, "copy_", call.node.arguments[0] if call.node.arguments else None
         )
