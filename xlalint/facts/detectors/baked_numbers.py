@@ -8,6 +8,7 @@ from typing import TypeVar
 from xlalint.facts.detectors.padding import tell_width
 from xlalint.facts.domain.row_lengths import width_among
 from xlalint.facts.domain.values import (
+    NONE,
     XLA,
     LoopKey,
     Sequence,
@@ -18,6 +19,7 @@ from xlalint.facts.domain.values import (
     surely_tensor,
     tensor_of,
 )
+from xlalint.facts.domain.variation import is_drawn
 from xlalint.facts.events import Effect
 from xlalint.facts.operations.shapes import varying
 from xlalint.facts.state.call import Call
@@ -44,7 +46,7 @@ SIZES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("tril", "triu", "diagonal"), ("0", "diagonal", "offset")),
     "unflatten": ("1", "sizes"),
     "pad": ("0", "pad"),
-    "interpolate": ("0", "size"),
+    "interpolate": ("0", "1", "size", "scale_factor"),
 }
 """Arguments (after the tensor, by position or name; ``*`` all) that become part of the graph's shape or constants.
 Measured: a new value of any of them is a new graph; a number in ``+ - * /``, ``clamp``, ``full``'s value is not."""
@@ -54,6 +56,8 @@ RECUT = frozenset({"view", "reshape", "unflatten"})
 LISTED = frozenset({"split"})
 """The ops that are given a list of sizes as often as one. Measured: a tensor of several sizes raises there, so what is
 only taken for a tensor, and has no known rank, is a list."""
+RESIZING = frozenset({"interpolate", "upsample"})
+"""The ops that give all images of a batch another size."""
 FILLED = frozenset({"zeros", "ones", "empty", "full", "new_zeros", "new_ones", "new_empty", "new_full", "new", "pad"})
 """The ops that make a batch, or lengthen its rows, to be filled."""
 
@@ -88,8 +92,10 @@ def check_numbers(
             return None
     if base in FILLED:
         tell_width(frame, call.node.at, base, width_among(sized))
-    baked = varying(arguments_at(BAKED.get(base, ()), call.arguments, call.keywords))
-    if baked is not None and live and not (base in RECUT and baked == own):
+    baked = varying(arguments_at(BAKED.get(base, ()), call.arguments, call.keywords), base in RESIZING)
+    if baked is not None and live and is_drawn(baked) and base in RESIZING:
+        frame.emit(Effect.VARYING_BATCH, call.node.at, NONE, base, None, certainty=1, varies=baked)
+    elif baked is not None and live and not (base in RECUT and baked == own):
         frame.emit(Effect.BAKED_NUMBER, call.node.at, host("int", varies=baked), base, None, varies=baked)
     return varying(sized)
 

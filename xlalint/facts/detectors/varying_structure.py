@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from xlalint.facts.domain.refinement import as_operand
 from xlalint.facts.domain.row_lengths import is_mark
 from xlalint.facts.domain.values import TRUE, Host, Namespace, Tensor, Value, tensor, tensor_of
+from xlalint.facts.domain.variation import is_rounded_draw
 from xlalint.facts.events import Effect
 from xlalint.facts.kinds import SignKind
 from xlalint.facts.state.environment import Environment
@@ -27,7 +28,7 @@ COIN = " by a coin"
 def check_trips(frame: Frame, node: ir.For, iterable: Value) -> None:
     """``for _ in range(step)``, after the loop: each turn is a part of the graph, if it changes a device tensor."""
     varies = iterable.varies if type(iterable) is Host and iterable.type == "range" else None
-    if varies is None or is_mark(varies) or frame.environment is None:
+    if varies is None or is_mark(varies) or is_rounded_draw(varies) or frame.environment is None:
         return
     worked = worked_on(frame, frame.environment, node.body)
     if worked is None and does_steps(frame, node.body):

@@ -9,6 +9,7 @@ import msgspec
 
 from xlalint.facts.detectors.mode_switches import alternates
 from xlalint.facts.domain.values import LoopKey
+from xlalint.facts.domain.variation import is_drawn, place_of, region_of
 from xlalint.facts.driver.file_index import Evaluated
 from xlalint.facts.effect_traits import TRAITS
 from xlalint.facts.events import Certainty, Effect, Event, Heat, Place, Span, Step
@@ -17,7 +18,7 @@ from xlalint.facts.heat.entry_points import decodes
 from xlalint.facts.heat.propagation import HeatMap, Pace
 from xlalint.facts.kinds import TRAINED, RegionKind, SignKind
 from xlalint.facts.libraries.frameworks.lightning import BY_THE_STEP
-from xlalint.facts.records import FunctionKey, RawEvent
+from xlalint.facts.records import ROOT, FunctionKey, RawEvent
 from xlalint.facts.regions import FunctionFacts, regions_around
 from xlalint.program.ir import unpack
 from xlalint.sources.source import Source
@@ -104,7 +105,7 @@ class EventBuilder:
 
     def event(self, raw: RawEvent, function: FunctionFacts) -> Event | None:
         pace = self.heat.pace(function.key, raw.region)
-        if TRAITS[raw.effect].carried and not self.is_carried(raw, function, pace):
+        if (TRAITS[raw.effect].carried or raw.varies is not None) and not self.is_carried(raw, function, pace):
             return None
         if pace.host and not TRAITS[raw.effect].on_host:
             return None
@@ -196,12 +197,22 @@ class EventBuilder:
             if raw.effect is Effect.GROWING_MODULE:
                 return pace.heat >= Heat.STEP and pace.loop is not None
             return raw.effect is Effect.GROWING and pace.heat >= Heat.STEP and not function.name.startswith("__")
+        if is_drawn(raw.varies):
+            return pace.heat >= Heat.STEP and self.is_drawn_hot(raw.varies)
         if not self.is_step_loop(raw.varies):
             return False
         if raw.effect is Effect.GRAPH_THROUGH_STEPS:
             goes_back = pace.loop is None or not self.heat.signs_of(pace.loop).isdisjoint(TRAINING)
             return pace.heat >= Heat.STEP and goes_back and not pace.evaluation and not decodes(function)
         return True
+
+    def is_drawn_hot(self, key: LoopKey) -> bool:
+        """Whether a random number is another one in each step."""
+        function = self.heat.by_name.get(place_of(key))
+        if function is None:
+            return False
+        region = next((region for region in function.regions if region[1] == region_of(key)), ROOT)
+        return self.heat.pace(function.key, region).heat >= Heat.STEP
 
     def is_step_loop(self, key: LoopKey) -> bool:
         return key in self.heat.step_loops

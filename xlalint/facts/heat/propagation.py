@@ -57,6 +57,8 @@ class HeatMap(StepLoops):
 
     def __init__(self, functions: Iterable[FunctionFacts], files: Iterable[str] = ()) -> None:
         super().__init__(functions, files)
+        self.by_name = {key[:2]: function for key, function in self.functions.items()}
+        """By path and qualified name."""
         self.base: dict[FunctionKey, Pace] = {}
         self.via: dict[FunctionKey, tuple[FunctionKey, CallEdge]] = {}
         self._steps: dict[tuple[FunctionKey, RegionKey], bool] = {}

@@ -13,6 +13,7 @@ from xlalint.facts.domain.values import (
     NONE,
     NUMPY,
     SIZE,
+    TENSOR_ROLES,
     XLA,
     Host,
     KnownObject,
@@ -118,6 +119,9 @@ def assign_attribute(frame: Frame, target: ir.Attribute, value: Value) -> None:
 
 def assign_subscript(frame: Frame, target: ir.Subscript, value: Value) -> None:
     holder = frame.evaluate(target.value)
+    if type(holder) is KnownObject and holder.role in TENSOR_ROLES and cuts(target.index):
+        # A batch that is indexed so is a tensor.
+        holder = holder.element or holder
     known = tensor_of(holder) if type(holder) is not KnownObject else None
     if known is not None:
         store_in_tensor(frame, target, known, value)
@@ -137,6 +141,11 @@ def assign_subscript(frame: Frame, target: ir.Subscript, value: Value) -> None:
         element = tensor_of(value)
         if holder is NUMPY and element is not None and element.live and surely_tensor(value):
             frame.emit(Effect.VALUES_TO_LIST, target.at, value, "numpy element", target)
+
+
+def cuts(index: ir.Expr) -> bool:
+    """``[:, a:b]``: no dict and no list takes such a key."""
+    return type(index) is ir.Display and any(type(part) is ir.Slice for part in index.elements)
 
 
 def store_in_tensor(frame: Frame, target: ir.Subscript, known: Tensor, value: Value) -> None:

@@ -21,6 +21,7 @@ from xlalint.facts.domain.values import (
     surely_tensor,
     tensor_of,
 )
+from xlalint.facts.domain.variation import is_drawn
 from xlalint.facts.events import Effect
 from xlalint.facts.operations.arithmetic import combined, hosts, matmul, sequences
 from xlalint.facts.state.frame import Frame
@@ -43,9 +44,26 @@ def binary(frame: Frame, operator: str, left: Value, right: Value, node: ir.Expr
         return sequences(operator, left, right)
     if type(left) is Host and operator in ("add", "sub") and (width := width_among((left,))) is not None:
         return host(left.type, varies=after(operator, width, right), read_from_device=left.read_from_device)
+    drawn = drawn_beside_unknown(operator, left, right)
+    if drawn is not None:
+        return drawn
     if ANY_HOST in (left, right):
         return UNKNOWN if UNKNOWN in (left, right) else ANY_HOST
     return STR if type(left) is Host and left.type == "str" else UNKNOWN
+
+
+def drawn_beside_unknown(operator: str, left: Value, right: Value) -> Value | None:
+    """``size // stride * stride``: what a random size is counted in is a number, too."""
+    given = (left,) if operator in DIVISIONS else (left, right) if operator in WHOLE else ()
+    for value in given:
+        counts = type(value) is Host and is_drawn(value.varies) and (operator in DIVISIONS or value.type != "float")
+        if counts and type(value) is Host and UNKNOWN in (left, right):
+            return host("?", varies=value.varies)
+    return None
+
+
+DIVISIONS = frozenset({"div", "floordiv", "mod"})
+WHOLE = frozenset({"add", "sub", "mul"})
 
 
 def filled_in(frame: Frame, values: Value, node: ir.Expr) -> Value:

@@ -38,6 +38,7 @@ from xlalint.facts.domain.values import (
     tensor,
     tensor_of,
 )
+from xlalint.facts.domain.variation import is_rounded_draw
 from xlalint.facts.events import Effect
 from xlalint.facts.libraries.torch import optimizer_state
 from xlalint.facts.operations import members
@@ -304,7 +305,7 @@ def slice_bounds(frame: Frame, value: Tensor, item: ir.Slice, node: ir.Subscript
         known = tensor_of(key)
         if known is not None and known.live and value.live and surely_tensor(key):
             frame.emit(Effect.TENSOR_AS_NUMBER, node.at, key, "slice bound", bound)
-        elif type(key) is Host and is_mark(key.varies):
+        elif type(key) is Host and (is_mark(key.varies) or is_rounded_draw(key.varies)):
             if not store and bound is item.upper and type(bound) is ir.Name and not is_padded(frame):
                 tell_width(frame, node.at, "slice", width_among((key,)), bound)
         elif type(key) is Host and key.varies is not None and value.live:
@@ -361,7 +362,7 @@ def mask_from_host(frame: Frame, value: Tensor, key: Value, item: ir.Expr, node:
 def index_by_host(frame: Frame, value: Tensor, key: Host, item: ir.Expr, node: ir.Subscript, state: Indexed) -> None:
     if key.type in ("int", "bool", "?"):
         state.dropped += 1
-        if key.varies is not None and value.live and key.type == "int":
+        if key.varies is not None and not is_rounded_draw(key.varies) and value.live and key.type == "int":
             frame.emit(Effect.BAKED_NUMBER, node.at, key, "index", item, form="scalar-index", varies=key.varies)
     elif key is NONE:
         state.inserted += 1

@@ -35,16 +35,19 @@ from xlalint.facts.domain.values import (
     host,
     known_object,
     mapping,
+    namespace,
     partial_of,
     surely_tensor,
     tensor_of,
 )
 from xlalint.facts.events import Effect
 from xlalint.facts.libraries.frameworks.metrics import make_metric
+from xlalint.facts.libraries.python.draws import drawn
 from xlalint.facts.operations import members
 from xlalint.facts.operations.placement import is_as_given
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
+from xlalint.knowledge.tables import frameworks
 
 
 def call_math(frame: Frame, call: Call) -> Value:
@@ -71,7 +74,9 @@ def call_numpy(frame: Frame, call: Call) -> Value:
             frame.emit(Effect.NUMPY_OF_DEVICE, call.node.at, known, call.name, argument)
             break
     if call.name.startswith("numpy.random."):
-        return host("numpy")
+        return call_generator(frame, call) or NUMPY
+    if call.arguments and all(type(value) is Host and value.type in NUMBERS for value in call.arguments):
+        return of_numbers(call)
     last = call.name.rpartition(".")[2]
     if last in ("max", "amax") and call.arguments:
         return longest_of(call.arguments[0], call.node.arguments[0] if call.node.arguments else None) or NUMPY
@@ -79,23 +84,40 @@ def call_numpy(frame: Frame, call: Call) -> Value:
     return NUMPY
 
 
+NUMBERS = frozenset({"int", "float"})
+
+
+def of_numbers(call: Call) -> Value:
+    """``numpy.clip(x, 0, width)``: an array of no dimensions, which is a number to all who take one."""
+    given = [value for value in call.arguments if type(value) is Host]
+    varies = next((value.varies for value in given if value.varies is not None), None)
+    if varies is None:
+        return NUMPY
+    whole = call.last.startswith("int") or (call.last in SAME and all(value.type == "int" for value in given))
+    return host("int" if whole else "float", varies=varies)
+
+
+SAME = frozenset({"clip", "minimum", "maximum", "abs", "absolute"})
+
+
 def call_statistics(frame: Frame, call: Call) -> Value:
     call_numpy(frame, call)
     return FLOAT
 
 
+def call_generator(frame: Frame, call: Call) -> Value | None:
+    """``numpy.random.default_rng()``: what it is asked is known by the functions of the same names."""
+    made = frameworks().get("generator", call.name)
+    return drawn(frame, call) if made is None else namespace(made)
+
+
 def call_random(frame: Frame, call: Call) -> Value:
-    if call.name in ("random.randint", "random.randrange"):
-        return host("int", varies=frame.loop_key())
+    found = call_generator(frame, call)
+    if found is not None:
+        return found
     if call.name in ("random.sample", "random.choices") and call.arguments:
         return sequence("list", None, members.element_of(frame, call.arguments[0]))
-    if call.name in ("random.choice",) and call.arguments:
-        if type(call.arguments[0]) is Sequence and call.arguments[0].elements:
-            # One of a few that are written out: as many graphs.
-            return call.arguments[0].element
-        element = members.element_of(frame, call.arguments[0])
-        return host(element.type, varies=frame.loop_key()) if type(element) is Host else element
-    return FLOAT if call.name in ("random.random", "random.uniform", "random.gauss") else UNKNOWN
+    return UNKNOWN
 
 
 def call_copy(frame: Frame, call: Call) -> Value:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from xlalint.facts.domain.row_lengths import bounded, is_mark, most_of, number_of
 from xlalint.facts.domain.values import ROUNDED, Host, LoopKey, Value, host
+from xlalint.facts.domain.variation import is_drawn, rounded_draw
 from xlalint.facts.state.environment import Environment
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.reaching import assignment_of
@@ -42,7 +43,8 @@ def rounded(frame: Frame, node: ir.Binary, value: Value) -> Value:
     frame.quiet -= 1
     if multiple is not None and multiple < (2 if value.varies is None or is_mark(value.varies) else SMALLEST):
         return value
-    return host(value.type, varies=mark_of(number, multiple), read_from_device=value.read_from_device)
+    drawn = rounded_draw(value.varies) if value.varies is not None and is_drawn(value.varies) else None
+    return host(value.type, varies=drawn or mark_of(number, multiple), read_from_device=value.read_from_device)
 
 
 def mark_of(number: Value, multiple: int | None) -> LoopKey | None:

@@ -25,6 +25,7 @@ from xlalint.facts.domain.values import (
     tensor,
     tensor_of,
 )
+from xlalint.facts.domain.variation import is_rounded_draw
 from xlalint.facts.operations.arithmetic import combined, matmul
 from xlalint.facts.state.call import Arguments, Keywords
 from xlalint.knowledge.tables import results
@@ -194,13 +195,14 @@ def dims_from(arguments: list[Value]) -> tuple[int | None, ...] | None:
     return tuple(sizes)
 
 
-def varying(arguments: list[Value]) -> LoopKey | None:
-    """The loop that changes one of these sizes."""
+def varying(arguments: list[Value], rounded: bool = False) -> LoopKey | None:
+    """The loop that changes one of these sizes. ``rounded`` is whether a random number that was rounded counts."""
     for value in arguments:
         if type(value) is Host and value.varies is not None and not is_mark(value.varies):
-            return value.varies
-        if type(value) is Sequence and value.elements:
-            found = varying(list(value.elements))
+            if rounded or not is_rounded_draw(value.varies):
+                return value.varies
+        elif type(value) is Sequence:
+            found = varying(list(value.elements or (value.element,)), rounded)
             if found is not None:
                 return found
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from xlalint.facts.domain.values import LoopKey
+from xlalint.facts.domain.variation import drawn_in
 from xlalint.facts.events import Place
 from xlalint.facts.kinds import LOOPS, RegionKind
 from xlalint.facts.records import ROOT, Region, RegionKey
@@ -75,6 +76,10 @@ class Position:
                 first = ir.unpack(key[1])[0]
             key = self.regions[key].parent
         return first
+
+    def draw_key(self) -> LoopKey:
+        """What marks a random number that is drawn here."""
+        return drawn_in(self.path, self.function.qualname, self.region[1])
 
     def loop_key(self) -> LoopKey | None:
         """The innermost loop around this place."""

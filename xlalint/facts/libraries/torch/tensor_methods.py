@@ -10,6 +10,7 @@ from xlalint.facts.detectors import fallbacks
 from xlalint.facts.detectors.baked_numbers import check_numbers
 from xlalint.facts.detectors.costly_calls import check_generator, note_cuda
 from xlalint.facts.detectors.uploads import check_moved
+from xlalint.facts.detectors.varying_structure import draws
 from xlalint.facts.domain.known_names import HOST_METHODS, TEXT_METHODS
 from xlalint.facts.domain.lattice import MASKS, sequence
 from xlalint.facts.domain.row_lengths import largest_item
@@ -31,6 +32,7 @@ from xlalint.facts.domain.values import (
     Bound,
     Host,
     KnownObject,
+    LoopKey,
     Namespace,
     Tensor,
     Value,
@@ -154,7 +156,12 @@ def item(frame: Frame, t: Tensor, call: Call) -> Value:
     if largest_item(receiver_node(call.node)):
         return host("int", varies=LONGEST, read_from_device=t.live)
     kind = t.dtype if t.dtype in ("int", "float", "bool") else "float"
-    return host(kind, read_from_device=True)
+    return host(kind, varies=drawn_key(frame, t, receiver_node(call.node)), read_from_device=True)
+
+
+def drawn_key(frame: Frame, t: Tensor, node: ir.Expr | None) -> LoopKey | None:
+    """``torch.randint(1, 9, ()).item()``: what marks a number that torch draws on the host."""
+    return frame.draw_key() if not t.live and node is not None and draws(frame, node) else None
 
 
 def tolist(frame: Frame, t: Tensor, call: Call) -> Value:

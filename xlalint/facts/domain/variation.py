@@ -1,0 +1,39 @@
+"""Random numbers: quantities that are another each time the place runs that draws them.
+
+Such a quantity is marked by the function and the region that it is drawn in, so that it is known by their heat how
+often it changes. In a ``LoopKey`` the region's place stands with a minus, where loops have their line.
+"""
+
+from __future__ import annotations
+
+from xlalint.facts.domain.values import LoopKey
+
+
+def drawn_in(path: str, function: str, region: int) -> LoopKey:
+    return (path, function, -region)
+
+
+def is_drawn(key: LoopKey | None) -> bool:
+    return key is not None and bool(key[0]) and key[2] <= 0
+
+
+def region_of(key: LoopKey) -> int:
+    """The place of the region that a random number is drawn in; 0 for a function's own."""
+    return -key[2]
+
+
+def rounded_draw(key: LoopKey) -> LoopKey:
+    """The mark of a random number that was rounded: one of some sizes, which is bearable but for images."""
+    return key if is_rounded_draw(key) else (key[0], key[1] + ROUNDED, key[2])
+
+
+def is_rounded_draw(key: LoopKey | None) -> bool:
+    return is_drawn(key) and key is not None and key[1].endswith(ROUNDED)
+
+
+def place_of(key: LoopKey) -> tuple[str, str]:
+    """Path and qualified name of the function that draws it."""
+    return key[0], key[1].removesuffix(ROUNDED)
+
+
+ROUNDED = " rounded"
