@@ -13,8 +13,20 @@ RULE = Rule(
     neutral=Neutral.REPLAY_BATCH,
 )
 
-PADS = "pads to", 'pad to a fixed length (`padding="max_length"`), or to a few lengths (`pad_to_multiple_of`)'
-CUTS = "is cut to", "cut to a fixed length, or round the longest row up to a multiple, so that a few lengths remain"
+PADS = (
+    "pads to the longest row",
+    'pad to a fixed length (`padding="max_length"`), or to a few lengths (`pad_to_multiple_of`)',
+)
+CUTS = (
+    "is cut to the longest row",
+    "cut to a fixed length, or round the longest row up to a multiple, so that a few lengths remain",
+)
+CUTS_SHORT = "is cut to the shortest row", "cut to a fixed length"
+JOINS = (
+    "has as many rows as the samples have together",
+    "fill up with rows that the loss masks out, to a fixed number",
+)
+DOES = {"slice": CUTS, "slice to the shortest": CUTS_SHORT, "joined": JOINS, "picked": JOINS}
 
 
 def check(facts: Facts) -> Iterator[Finding]:
@@ -25,13 +37,13 @@ def check(facts: Facts) -> Iterator[Finding]:
         # Padding to one of a few lengths is the remedy; to one of many, XLA316.
         if padding.form == "buckets":
             continue
-        does, advice = CUTS if padding.subject == "slice" else PADS
+        does, advice = DOES.get(padding.subject, PADS)
         most = padding.shapes
         bound = f", up to {most} of them" if most is not None else ""
         yield Finding(
             rule=RULE,
             at=padding,
-            message=f"`{padding.spelling}` {does} the longest row: each new length compiles a new graph{bound}",
+            message=f"`{padding.spelling}` {does}: each new length compiles a new graph{bound}",
             help=advice,
             fix=pad_to_the_maximum(padding),
             # One graph for each length, each compiled once.

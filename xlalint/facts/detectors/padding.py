@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from xlalint.facts.domain.lattice import join_all
 from xlalint.facts.domain.row_lengths import longest_rows, most_of, number_of, width_among
 from xlalint.facts.domain.values import (
     FALSE,
     NONE,
     ROUNDED,
+    SHORTEST,
     TRUE,
     UNKNOWN,
     Function,
@@ -16,6 +18,7 @@ from xlalint.facts.domain.values import (
     Sequence,
     Struct,
     Value,
+    alternatives,
     constant,
 )
 from xlalint.facts.events import Effect
@@ -67,10 +70,10 @@ def batches_vary(sampler: Value) -> bool:
 def run_collate(frame: Frame, call: Call) -> Value:
     """The function that makes the loader's batches runs in each step, on the host; gives what it makes."""
     collate = call.arguments[6] if len(call.arguments) > 6 else call.keywords.get("collate_fn", NONE)
-    if type(collate) in (Function, Instance, Struct):
-        with frame.inside(RegionKind.COLLATE, call.node.at):
-            return frame.call(collate, call.given([UNKNOWN], {}))
-    return UNKNOWN
+    makers = [part for part in alternatives(collate) if type(part) in (Function, Instance, Struct)]
+    with frame.inside(RegionKind.COLLATE, call.node.at):
+        made = [frame.call(maker, call.given([UNKNOWN], {})) for maker in makers]
+    return join_all(made)
 
 
 def for_training(arguments: Arguments, keywords: Keywords, node: ir.Call) -> bool:
@@ -105,6 +108,7 @@ def tell_width(frame: Frame, at: int, subject: str, width: LoopKey | None, opera
     if width is None:
         return
     most = most_of(width)
+    subject = f"{subject} to the shortest" if width[1] == SHORTEST[1] else subject
     detail, form = "" if most is None else str(most), BUCKETS if width[1] == ROUNDED[1] else ""
     frame.emit(Effect.PADDED_TO_LONGEST, at, NONE, subject, operand, certainty=1, detail=detail, form=form)
 

@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 
 from xlalint.facts.domain.refinement import as_operand
 from xlalint.facts.domain.row_lengths import is_mark
-from xlalint.facts.domain.values import TRUE, Host, Namespace, Tensor, Value, tensor, tensor_of
+from xlalint.facts.domain.values import DATA, TRUE, Host, Namespace, Tensor, Value, tensor, tensor_of
 from xlalint.facts.domain.variation import is_rounded_draw
 from xlalint.facts.events import Effect
 from xlalint.facts.kinds import SignKind
@@ -35,7 +35,9 @@ def check_trips(frame: Frame, node: ir.For, iterable: Value) -> None:
         worked = tensor(certainty=1)
     if worked is not None:
         at = getattr(node.iterable, "at", node.at)
-        frame.emit(Effect.VARYING_TRIPS, at, worked, "range", node.iterable, varies=varies)
+        # Of what a mask selects there may be as many in each step.
+        sure = 1 if varies == DATA else 2
+        frame.emit(Effect.VARYING_TRIPS, at, worked, "range", node.iterable, certainty=sure, varies=varies)
 
 
 def does_steps(frame: Frame, block: ir.Block) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 from xlalint.facts.domain.lattice import join_varies
 from xlalint.facts.domain.values import (
@@ -20,6 +21,7 @@ from xlalint.facts.domain.values import (
     NUMPY,
     ROUNDED,
     ROW,
+    SHORTEST,
     UNKNOWN,
     Bound,
     Host,
@@ -29,9 +31,10 @@ from xlalint.facts.domain.values import (
     host,
 )
 from xlalint.program import ir
+from xlalint.program.traversal import called_name, names_in, walk
 
-MARKS = frozenset({ROW[1], LONGEST[1], ROUNDED[1]})
-WIDTHS = frozenset({LONGEST[1], ROUNDED[1]})
+MARKS = frozenset({ROW[1], LONGEST[1], SHORTEST[1], ROUNDED[1]})
+WIDTHS = frozenset({LONGEST[1], SHORTEST[1], ROUNDED[1]})
 """The marks of what makes a batch as wide as it is."""
 WHOLE = 1 << 30
 LENGTH_NAME = re.compile(r"(^|_)(seq|src|tgt)?(len|lens|length|lengths|seqlen|seqlens)(_|$)|(lens|lengths)$")
@@ -140,6 +143,26 @@ def longest_of(values: Value, node: ir.Expr | None) -> Value | None:
     if isinstance(node, (ir.Name, ir.Attribute)) and named_length(node.name):
         return host("int", varies=LONGEST)
     return None
+
+
+def shortest_of(values: Value) -> Value | None:
+    """What ``min(values)`` is, where that is the length of the shortest row."""
+    row = values.element if type(values) is Sequence else None
+    return host("int", varies=SHORTEST) if row is not None and is_marked(row, ROW) else None
+
+
+@lru_cache(maxsize=1024)
+def running_minima(body: ir.Block) -> frozenset[int]:
+    """The places of ``shortest = min(shortest, len(row))``."""
+    return frozenset(
+        part.value.at
+        for part in walk(body)
+        if type(part) is ir.Assign
+        and type(part.value) is ir.Call
+        and called_name(part.value) == "min"
+        and any(type(argument) is ir.Call and is_length(argument) for argument in part.value.arguments)
+        and not {target.name for target in part.targets if type(target) is ir.Name}.isdisjoint(names_in(part.value))
+    )
 
 
 def largest_of(name: str, arguments: list[Value], nodes: tuple[ir.Expr, ...], in_loop: bool) -> Value | None:

@@ -24,6 +24,8 @@ ROW: Final[LoopKey] = ("", "row", 0)
 """Not a loop: the length of one row of a batch."""
 LONGEST: Final[LoopKey] = ("", "longest", 0)
 """Not a loop: the length of a batch's longest row, which is another one in each batch."""
+SHORTEST: Final[LoopKey] = ("", "shortest", 0)
+"""Not a loop: the length of a batch's shortest row."""
 ROUNDED: Final[LoopKey] = ("", "rounded", 0)
 """Not a loop: such a length that was rounded, to one of as many as the mark says (see ``row_lengths``)."""
 

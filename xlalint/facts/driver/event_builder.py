@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from xlalint.facts.detectors.joined_rows import IN_BATCH
 from xlalint.facts.detectors.mode_switches import alternates
-from xlalint.facts.domain.values import LoopKey
+from xlalint.facts.domain.values import DATA, LoopKey
 from xlalint.facts.domain.variation import is_drawn, place_of, region_of
 from xlalint.facts.driver.file_index import Evaluated
 from xlalint.facts.effect_traits import TRAITS
@@ -118,7 +119,7 @@ class EventBuilder:
             return None
         if raw.effect is Effect.KEPT_OUTPUT and not self.is_evaluation(function, pace):
             return None
-        if raw.form == BY_THE_STEP and pace.evaluation:
+        if (raw.form == BY_THE_STEP and pace.evaluation) or (raw.form == IN_BATCH and not pace.host):
             return None
         if raw.effect is Effect.MODE_SWITCH and pace.heat >= Heat.EPOCH and not self.alternates(raw, function, pace):
             return None
@@ -197,6 +198,8 @@ class EventBuilder:
             if raw.effect is Effect.GROWING_MODULE:
                 return pace.heat >= Heat.STEP and pace.loop is not None
             return raw.effect is Effect.GROWING and pace.heat >= Heat.STEP and not function.name.startswith("__")
+        if raw.varies == DATA:
+            return raw.effect is Effect.VARYING_TRIPS and pace.heat >= Heat.STEP
         if is_drawn(raw.varies):
             return pace.heat >= Heat.STEP and self.is_drawn_hot(raw.varies)
         if not self.is_step_loop(raw.varies):

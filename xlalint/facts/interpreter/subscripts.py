@@ -15,6 +15,7 @@ from xlalint.facts.domain.values import (
     HOST,
     INT,
     NONE,
+    SHORTEST,
     SIZE,
     STR,
     TENSOR_ROLES,
@@ -61,6 +62,7 @@ def subscript(frame: Frame, value: Value, index: ir.Expr, node: ir.Subscript) ->
     if isinstance(value, Module):
         return index_module(frame, value, index, node)
     key = frame.evaluate(index)
+    cut_row(frame, index, node)
     if isinstance(value, Host):
         return index_host(value, index)
     if isinstance(value, Struct) and isinstance(key, Host) and key.known:
@@ -72,6 +74,15 @@ def subscript(frame: Frame, value: Value, index: ir.Expr, node: ir.Subscript) ->
     if isinstance(value, Instance):
         return members.call_special_method(frame, value, "__getitem__", [key], node.at)
     return UNKNOWN
+
+
+def cut_row(frame: Frame, index: ir.Expr, node: ir.Subscript) -> None:
+    """``row[:shortest]``: every row of a batch is as long as its shortest."""
+    for item in index.elements if type(index) is ir.Display else (index,):
+        upper = item.upper if type(item) is ir.Slice else None
+        width = width_among((frame.env.get(upper.name, NONE),)) if type(upper) is ir.Name else None
+        if width is not None and width[1] == SHORTEST[1]:
+            tell_width(frame, node.at, "slice", width, upper)
 
 
 def index_known_object(frame: Frame, value: KnownObject, key: Value) -> Value:
@@ -150,6 +161,9 @@ def index_struct(frame: Frame, value: Struct, key: Host, node: ir.Subscript) -> 
 
 def index_host(value: Host, index: ir.Expr) -> Value:
     if value.type == "size":
+        if value.varies == DATA and type(index) is ir.Constant and index.value == 0:
+            # The first dimension of what a mask selects.
+            return host("int", varies=DATA)
         return SIZE if type(index) is ir.Slice else INT
     if value.type in ("numpy", "str"):
         return value if value.type == "numpy" else STR

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xlalint.facts.detectors.environment import check_set
+from xlalint.facts.detectors.joined_rows import check_joined
 from xlalint.facts.detectors.padding import check_filled_array
 from xlalint.facts.detectors.text_reads import logged
 from xlalint.facts.domain.known_names import LEVELS
@@ -81,6 +82,7 @@ def call_numpy(frame: Frame, call: Call) -> Value:
     if last in ("max", "amax") and call.arguments:
         return longest_of(call.arguments[0], call.node.arguments[0] if call.node.arguments else None) or NUMPY
     check_filled_array(frame, call)
+    check_joined(frame, call)
     return NUMPY
 
 

@@ -18,6 +18,7 @@ from xlalint.facts.domain.values import (
     ANY_DEVICE,
     ANY_HOST,
     BOOL,
+    DATA,
     DTYPE,
     FALSE,
     FLOAT,
@@ -152,8 +153,9 @@ def tensor_attribute(value: Tensor, name: str) -> Value:
 def shape_value(value: Tensor) -> Value:
     if value.dims is None:
         return SIZE if value.varies is None else host("size", varies=value.varies)
-    sizes = [constant(size) if size is not None else host("int", varies=value.varies) for size in value.dims]
-    return sequence("tuple", sizes)
+    varies = [value.varies if value.varies != DATA or not i else None for i in range(len(value.dims))]
+    pairs = zip(value.dims, varies, strict=True)
+    return sequence("tuple", [constant(size) if size is not None else host("int", varies=key) for size, key in pairs])
 
 
 def namespace_attribute(frame: Frame, value: Namespace, name: str) -> Value:

@@ -21,6 +21,7 @@ from xlalint.facts.domain.values import (
     NONE,
     OBJECT,
     ROW,
+    SHORTEST,
     STR,
     TRUE,
     UNKNOWN,
@@ -119,6 +120,8 @@ def largest(frame: Frame, call: Call) -> Value:
         length = row_lengths.largest_of(call.name, call.arguments, call.node.arguments, frame.loop_key() is not None)
         if length is not None:
             return length
+        if call.name == "min" and call.node.at in row_lengths.running_minima(frame.function.body):
+            return host("int", varies=SHORTEST)
         tensors = [v for v in call.arguments if type(v) is Tensor]
         live = next((t for t in tensors if t.live), None)
         if live is not None:
@@ -134,7 +137,8 @@ def largest(frame: Frame, call: Call) -> Value:
             return join_all(call.arguments) if len(tensors) == len(call.arguments) else tensors[0].but(dtype=None)
         return join_all(call.arguments) if all(type(v) is Host for v in call.arguments) else UNKNOWN
     value = first(call.arguments)
-    longest = row_lengths.longest_of(value, argument_node(call.node)) if call.name == "max" else None
+    is_max = call.name == "max"
+    longest = row_lengths.longest_of(value, argument_node(call.node)) if is_max else row_lengths.shortest_of(value)
     if longest is not None:
         return longest
     if type(value) is Sequence:

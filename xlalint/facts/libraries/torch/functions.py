@@ -7,6 +7,7 @@ from collections.abc import Callable
 from xlalint.facts.detectors import fallbacks
 from xlalint.facts.detectors.baked_numbers import check_numbers
 from xlalint.facts.detectors.costly_calls import check_generator
+from xlalint.facts.detectors.joined_rows import check_joined, check_picked
 from xlalint.facts.detectors.padding import check_padding
 from xlalint.facts.domain.lattice import sequence
 from xlalint.facts.domain.refinement import as_operand
@@ -147,6 +148,7 @@ def call_op(frame: Frame, call: Call) -> Value:
     rest = arguments[1:]
     check_generator(frame, call.given(call.arguments, keywords), base)
     read_factor(frame, call.given(call.arguments, keywords))
+    check_picked(frame, call, base)
     varies = check_numbers(frame, Call(call.last, rest, keywords, call.node), base.live, base.varies)
     if varies is not None and not base.live and call.last in RESIZING:
         frame.emit(Effect.VARYING_BATCH, call.node.at, base, call.last, first_argument(call.node), certainty=1)
@@ -258,6 +260,7 @@ def combined_where(a: Tensor | None, b: Tensor | None, given: Arguments) -> Tens
 
 
 def concatenated(frame: Frame, call: Call) -> Value:
+    check_joined(frame, call)
     parts = call.arguments[0] if call.arguments else call.keywords.get("tensors")
     known = tensor_of(parts.element) if type(parts) is Sequence else tensor_of(parts)
     frame.pending()

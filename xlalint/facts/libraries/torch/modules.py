@@ -138,6 +138,8 @@ def module_result(frame: Frame, module: Module, call: Call) -> Value:
         followed = follow_made(frame, module.given, call.named(""))
         return followed if followed is not None else known_object(Role.OUTPUT, tensor(certainty=1))
     given = call.arguments[0] if call.arguments else call.keywords.get("input", UNKNOWN)
+    if given is UNKNOWN:
+        given = learn_operand(frame, last, call.node)
     known = tensor_of(given)
     frame.pending()
     if not last.endswith("Loss"):
@@ -181,6 +183,22 @@ def flows(module: Module, given: Tensor | None) -> bool:
     """Whether gradients flow through what a module gives: to its own parameters, or to what it is given."""
     last = module.name.rpartition(".")[2]
     return given is None or given.grad or last.rstrip("123d") not in PLAIN
+
+
+def learn_operand(frame: Frame, last: str, node: ir.Call) -> Value:
+    """What a layer is given is a tensor: a parameter of ``forward`` of which nothing else is known."""
+    operand = node.arguments[0] if node.arguments else None
+    if last not in ONLY_TENSORS or frame.function.name != "forward" or type(operand) is not ir.Name:
+        return UNKNOWN
+    if all(parameter.name != operand.name for parameter in frame.function.parameters):
+        return UNKNOWN
+    is_index = last == "Embedding"
+    learned = tensor(dtype="int" if is_index else None, grad=not is_index, certainty=1)
+    frame.env[operand.name] = learned
+    return learned
+
+
+ONLY_TENSORS = frozenset({"Embedding", "Linear", "Conv1d", "Conv2d", "Conv3d", "LayerNorm"})
 
 
 def is_method(function: ir.Expr) -> bool:

@@ -9,6 +9,7 @@ import msgspec
 from xlalint.facts.detectors import fallbacks
 from xlalint.facts.detectors.baked_numbers import check_numbers
 from xlalint.facts.detectors.costly_calls import check_generator, note_cuda
+from xlalint.facts.detectors.joined_rows import check_picked
 from xlalint.facts.detectors.uploads import check_moved
 from xlalint.facts.detectors.varying_structure import draws
 from xlalint.facts.domain.known_names import HOST_METHODS, TEXT_METHODS
@@ -81,6 +82,7 @@ def call_tensor_method(frame: Frame, tensor: Tensor, call: Call) -> Value:
         return UNKNOWN
     frame.pending()
     check_generator(frame, call, tensor)
+    check_picked(frame, call, tensor)
     varies = check_numbers(frame, call, tensor.live, tensor.varies)
     result = reshaped(tensor, call.name, call.arguments, call.keywords) or functions.result_of_call(
         call.name, tensor.but(optional=False), call.arguments, call.keywords
