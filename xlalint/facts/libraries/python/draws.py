@@ -45,4 +45,6 @@ def element(frame: Frame, call: Call) -> Value | None:
         # ``numpy.random.choice(n)`` draws from ``range(n)``.
         return host("int", varies=frame.draw_key())
     one = element_of(frame, given)
-    return host(one.type, varies=frame.draw_key(), read_from_device=one.read_from_device) if type(one) is Host else one
+    if type(one) is Host:
+        return host(one.type, varies=frame.draw_key(), read_from_device=one.read_from_device)
+    return one if call.name.startswith("random.") else None
