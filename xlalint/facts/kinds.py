@@ -63,10 +63,14 @@ class SignKind(Kind):
     EVAL = "eval"
     FRAMEWORK = "framework"
     GIVEN_NO_DATA = "given-no-data"
+    GRADIENTS = "gradients"
+    """Gradients are set to zero, or asked for."""
     LAYER_CALL = "layer-call"
     LOADER = "loader"
     MAKES_DEVICE_LOADER = "makes-device-loader"
     MAKES_LOADER = "makes-loader"
+    MAKES_MODEL = "makes-model"
+    """A model with parameters of its own is made, or an optimizer."""
     MANUAL_STEP = "manual-step"
     MODEL_CALL = "model-call"
     MOVED = "moved"
@@ -82,3 +86,5 @@ class SignKind(Kind):
 CALLS_OF_MODELS: Final = frozenset({SignKind.MODEL_CALL, SignKind.LAYER_CALL})
 TRAINED: Final = frozenset({SignKind.BACKWARD, SignKind.OPTIMIZER_STEP})
 """The signs that a model is trained."""
+LEARNS: Final = TRAINED | {SignKind.GRADIENTS}
+"""The signs that what runs is no evaluation."""

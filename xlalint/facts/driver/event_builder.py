@@ -17,7 +17,7 @@ from xlalint.facts.events import Certainty, Effect, Event, Heat, Place, Span, St
 from xlalint.facts.heat import boundaries
 from xlalint.facts.heat.entry_points import decodes
 from xlalint.facts.heat.propagation import HeatMap, Pace
-from xlalint.facts.kinds import TRAINED, RegionKind, SignKind
+from xlalint.facts.kinds import LEARNS, TRAINED, RegionKind, SignKind
 from xlalint.facts.libraries.frameworks.lightning import BY_THE_STEP
 from xlalint.facts.records import ROOT, FunctionKey, RawEvent
 from xlalint.facts.regions import FunctionFacts, regions_around
@@ -26,7 +26,7 @@ from xlalint.sources.source import Source
 
 SHORT = 60
 FEW = "few values"
-TRAINING = TRAINED | {SignKind.FRAMEWORK}
+TRAINING = LEARNS | {SignKind.FRAMEWORK}
 
 
 class Text:

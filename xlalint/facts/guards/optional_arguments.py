@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 
-from xlalint.facts.domain.values import NONE, NUMPY, Class, Function, Host, Module, Sequence, Union, Value
+from xlalint.facts.domain.values import NONE, NUMPY, UNKNOWN, Class, Function, Host, Module, Sequence, Union, Value
 from xlalint.facts.state.environment import Names
 from xlalint.facts.state.frame import Frame
+from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 from xlalint.program.traversal import none_tested
 
@@ -14,7 +15,15 @@ from xlalint.program.traversal import none_tested
 def is_given_no_data(function: ir.FunctionIR, environment: Names, receiver: Value | None) -> bool:
     """Whether all that the function is given are models, settings and functions."""
     given = function.parameters[0 if receiver is None else 1 :]
-    return all(holds_none(environment[parameter.name]) for parameter in given)
+    return all(
+        holds_none(environment[parameter.name]) or is_setting(function, parameter, environment[parameter.name])
+        for parameter in given
+    )
+
+
+def is_setting(function: ir.FunctionIR, parameter: ir.Parameter, value: Value) -> bool:
+    """``index``, ``flags`` of the entry of a process, where nothing tells otherwise."""
+    return not function.owner and value is UNKNOWN and parameter.name in frameworks().names("rank-parameter")
 
 
 def holds_none(value: Value) -> bool:

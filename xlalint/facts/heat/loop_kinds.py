@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from xlalint.facts.heat.entry_points import decodes, sets_up, tests_among
-from xlalint.facts.kinds import LOOPS, LoopKind, RegionKind, SignKind
-from xlalint.facts.records import CallEdge, FunctionKey, RegionKey
-from xlalint.facts.regions import WITHIN_A_STEP, FunctionFacts, loop_of, nesting, within
+from xlalint.facts.kinds import LOOPS, TRAINED, LoopKind, RegionKind, SignKind
+from xlalint.facts.records import CallEdge, FunctionKey, RegionKey, Sign
+from xlalint.facts.regions import WITHIN_A_STEP, FunctionFacts, loop_of, nesting, regions_around, within
 from xlalint.program.ir import encloses, unpack
 
 STRONG = frozenset({SignKind.OPTIMIZER_STEP, SignKind.BOUNDARY, SignKind.BACKWARD})
 WEAK = frozenset({SignKind.MODEL_CALL, SignKind.LOADER})
-EVIDENCE = STRONG | WEAK
+EVIDENCE = STRONG | WEAK | {SignKind.MAKES_MODEL}
 PERFORMED = EVIDENCE | {SignKind.FRAMEWORK, SignKind.MOVED}
 
 
@@ -104,14 +104,23 @@ class StepLoops:
                 function = self.functions[caller]
                 if loop_of(function, edge.region) is not None:
                     continue
-                grown = self.performs[caller] | self.performs[key]
+                grown = self.performs[caller] | self.given_by(function, edge)
                 if grown != self.performs[caller]:
                     self.performs[caller] = grown
                     pending.append(caller)
 
+    def given_by(self, function: FunctionFacts, edge: CallEdge) -> frozenset[str]:
+        """The signs of a step that one call gives."""
+        signs = self.performs.get(edge.callee, frozenset())
+        if SignKind.MAKES_MODEL in signs and is_seldom(function, edge.region):
+            return signs - {SignKind.MAKES_MODEL}
+        return signs
+
     def own_signs(self, function: FunctionFacts) -> frozenset[str]:
         return frozenset(
-            sign.kind for sign in function.signs if sign.kind in PERFORMED and loop_of(function, sign.region) is None
+            sign.kind
+            for sign in function.signs
+            if sign.kind in PERFORMED and loop_of(function, sign.region) is None and not made_seldom(function, sign)
         )
 
     def performed_beside_loops(self, function: FunctionFacts) -> frozenset[str]:
@@ -119,7 +128,7 @@ class StepLoops:
         found = set(self.own_signs(function))
         for edge in function.calls:
             if loop_of(function, edge.region) is None and not self.trains(edge.callee):
-                found |= self.performs.get(edge.callee, frozenset())
+                found |= self.given_by(function, edge)
         return frozenset(found)
 
     def trains(self, key: FunctionKey) -> bool:
@@ -128,10 +137,14 @@ class StepLoops:
 
     def evidence(self, function: FunctionFacts, loop: RegionKey) -> frozenset[str]:
         """The signs of a step in a loop's own body, inner loops left out."""
-        found: set[str] = {s.kind for s in function.signs if s.kind in EVIDENCE and loop_of(function, s.region) == loop}
+        found: set[str] = {
+            s.kind
+            for s in function.signs
+            if s.kind in EVIDENCE and loop_of(function, s.region) == loop and not made_seldom(function, s)
+        }
         for edge in function.calls:
             if loop_of(function, edge.region) == loop and edge.callee in self.performs:
-                found |= self.performs[edge.callee] & EVIDENCE
+                found |= self.given_by(function, edge) & EVIDENCE
         if function.regions[loop].over == "loader":
             found.add(SignKind.LOADER)
         return frozenset(found)
@@ -235,6 +248,9 @@ class StepLoops:
         if region.over == "settings":
             # A program is run with one setting after the other, each as a whole.
             return LoopKind.EPOCH if holds or own else None
+        if SignKind.MAKES_MODEL in own and SignKind.LOADER not in own and not own.isdisjoint(TRAINED):
+            # Each turn trains a model of its own: a case, an experiment.
+            return LoopKind.EPOCH
         # A boundary beside a loop of steps ends an evaluation, or an epoch.
         if SignKind.OPTIMIZER_STEP in own or (SignKind.BOUNDARY in own and not holds):
             return LoopKind.STEP
@@ -263,3 +279,15 @@ class StepLoops:
         if sets_up(function) or function.key in self.tests:
             return False
         return not function.is_module or decodes(function)
+
+
+SELDOM = frozenset({RegionKind.AMORTISED, RegionKind.RARE, RegionKind.LEAVING})
+
+
+def made_seldom(function: FunctionFacts, sign: Sign) -> bool:
+    """A model that is made at first only, or now and then, says nothing of what each turn does."""
+    return sign.kind is SignKind.MAKES_MODEL and is_seldom(function, sign.region)
+
+
+def is_seldom(function: FunctionFacts, region: RegionKey) -> bool:
+    return any(kind in SELDOM for kind, _ in regions_around(function.regions, region))

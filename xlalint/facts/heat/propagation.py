@@ -7,6 +7,7 @@ optimizer's step, a boundary, ``backward()``, a loader that is iterated, a model
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -23,7 +24,7 @@ from xlalint.facts.heat.entry_points import (
     sets_up,
 )
 from xlalint.facts.heat.loop_kinds import STRONG, StepLoops
-from xlalint.facts.kinds import LOOPS, TRAINED, LoopKind, RegionKind, SignKind
+from xlalint.facts.kinds import LEARNS, LOOPS, TRAINED, LoopKind, RegionKind, SignKind
 from xlalint.facts.records import ROOT, CallEdge, FunctionKey, RegionKey
 from xlalint.facts.regions import FunctionFacts, compiled_functions, loop_of, regions_around, within
 from xlalint.knowledge.tables import frameworks
@@ -183,10 +184,19 @@ class HeatMap(StepLoops):
         if function.owner and function.name in SUMMING_UP:
             return Pace(Heat.EPOCH, assumed=True, evaluation=True)
         if function.in_script or function.key in self.contains:
-            return Pace(Heat.STEP, assumed=True) if self.performed_beside_loops(function) & STRONG else COLD
+            beside = self.performed_beside_loops(function) & self.strong_beside(function)
+            return Pace(Heat.STEP, assumed=True) if beside else COLD
         if is_apart(function):
             return COLD
         return Pace(Heat.STEP, assumed=True, evaluation=looks_like_evaluation(function.name))
+
+    def strong_beside(self, function: FunctionFacts) -> frozenset[str]:
+        """The signs by which a function that loops is a step all the same. One that holds the loop of steps is none,
+        whatever stands after it; one that only decodes in a loop may learn from the whole."""
+        loops = [loop for loop, kind in self.loops.get(function.key, {}).items() if kind is LoopKind.STEP]
+        if any(self.evidence(function, loop) & (STRONG | {SignKind.LOADER}) for loop in loops):
+            return frozenset()
+        return TRAINED if loops else STRONG
 
     def is_called_by_program(self, key: FunctionKey) -> bool:
         """By more than tests: what only they call is there for those who use the library."""
@@ -242,6 +252,19 @@ class HeatMap(StepLoops):
             return msgspec.structs.replace(outer, evaluation=True)
         return outer
 
+    def only_evaluates(self, function: FunctionFacts, loop: RegionKey, outer: Pace) -> bool:
+        """Whether a loop of steps only looks at what a model says: nothing in it learns, and where it stands, its name,
+        the model's mode or gradients that are off say so."""
+        signs = self.all_signs(function, loop)
+        if not signs.isdisjoint(LEARNS):
+            return False
+        if outer.evaluation or looks_like_evaluation(function.name):
+            return True
+        if function.without_grad and not decodes(function):
+            return True
+        trains = mode_before(function, loop) is SignKind.TRAIN or any(map(SETS_TRAINING, signs))
+        return function.regions[loop].over == "loader" and not trains
+
     def is_the_step(self, function: FunctionFacts, region: RegionKey) -> bool:
         """Whether an arm holds the step of the only optimizer: gradients are accumulated until then."""
         known = self._steps.get((function.key, region))
@@ -266,10 +289,7 @@ class HeatMap(StepLoops):
         if kind is LoopKind.STEP:
             if outer.heat >= Heat.STEP and outer.loop is not None:
                 return msgspec.structs.replace(outer, heat=Heat.INNER)
-            signs = self.all_signs(function, region)
-            named = looks_like_evaluation(function.name) or (function.without_grad and not decodes(function))
-            passes = outer.evaluation or named or function.regions[region].over == "loader"
-            evaluation = passes and signs.isdisjoint(TRAINED)
+            evaluation = self.only_evaluates(function, region, outer)
             return Pace(Heat.STEP, (function.key, region), evaluation, False, outer.host)
         if kind is LoopKind.EPOCH:
             return msgspec.structs.replace(outer, heat=Heat.EPOCH) if outer.heat < Heat.EPOCH else outer
@@ -318,6 +338,17 @@ class HeatMap(StepLoops):
                 break
             key, region = caller, edge.region
         return found[::-1]
+
+
+SETS_TRAINING = re.compile(SignKind.TRAIN + r"\b").match
+
+
+def mode_before(function: FunctionFacts, loop: RegionKey) -> SignKind | None:
+    """The mode that a function last puts a model into ahead of a loop; None where it puts none into any."""
+    modes = (SignKind.TRAIN, SignKind.EVAL)
+    around = {ROOT, *regions_around(function.regions, loop)}
+    before = [one for one in function.signs if one.kind in modes and one.region in around and one.at < loop[1]]
+    return max(before, key=lambda sign: sign.at).kind if before else None
 
 
 def asked_parameters(function: FunctionFacts) -> frozenset[int]:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from xlalint.facts.detectors.graph_breaks import check_break, is_turned_off
+from xlalint.facts.detectors.learning import note_learning
 from xlalint.facts.domain.lattice import join_all, join_maybe
 from xlalint.facts.domain.refinement import as_operand, at_most
 from xlalint.facts.domain.role import Role
@@ -63,6 +64,7 @@ def evaluate_call(frame: Frame, node: ir.Call) -> Value:
     call = Call("", arguments, keywords, node)
     check_hook(frame, call)
     check_called_back(frame, callee, call)
+    note_learning(frame, callee, call)
     return given_by(frame, node.function, apply(frame, callee, call), arguments)
 
 

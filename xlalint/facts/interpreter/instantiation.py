@@ -15,6 +15,7 @@ from xlalint.facts.domain.values import (
     struct,
     tensor_of,
 )
+from xlalint.facts.kinds import SignKind
 from xlalint.facts.libraries.frameworks.training import make_loader
 from xlalint.facts.operations import members
 from xlalint.facts.state.call import Call
@@ -23,6 +24,7 @@ from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 
 MAX_FIELDS = 16
+LOSSES = ("Loss", "Criterion", "Loss1d", "Loss2d", "Loss3d")
 
 
 def construct(frame: Frame, callee: Class, call: Call) -> Value:
@@ -42,6 +44,8 @@ def construct(frame: Frame, callee: Class, call: Call) -> Value:
         if 0 < len(answer.writes) <= MAX_FIELDS and (changes_itself(cls) or holds_tensors(answer.writes)):
             return struct(cls, tuple(sorted(answer.writes.items())))
     elif init is not None and members.is_module_class(frame, cls):
+        if not cls.name.endswith(LOSSES):
+            frame.sign(SignKind.MAKES_MODEL, call.node.at)
         for base in bases:
             if base.endswith(("Sequential", "ModuleList")) and call.arguments:
                 return instance(cls)

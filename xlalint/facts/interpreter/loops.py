@@ -32,7 +32,7 @@ from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.recorder import span_of
 from xlalint.program import ir
 from xlalint.program.def_use import hands_on, steps_each
-from xlalint.program.traversal import called_name, walk
+from xlalint.program.traversal import called_name, path_of, walk
 
 ROUNDS = 3
 COUNTING = frozenset({"range", "enumerate", "count", "trange", "prange", "islice"})
@@ -90,7 +90,7 @@ def row_names(iterable: Value, target: ir.Expr) -> frozenset[str]:
 def what_is_iterated(iterable: Value, node: ir.Expr) -> str:
     counted = counts_tensor(iterable, node)
     inner = node.arguments[0] if type(node) is ir.Call and called_name(node) == "enumerate" and node.arguments else node
-    if type(inner) is ir.Display and tells_no_device(iterable):
+    if goes_through_settings(iterable, inner):
         return "settings"
     if type(inner) is ir.Call and called_name(inner) in ("range", "trange", "count"):
         return "counter"
@@ -102,6 +102,20 @@ def what_is_iterated(iterable: Value, node: ir.Expr) -> str:
         if type(part) is KnownObject and part.role == Role.PARAMETERS:
             return "parameters"
     return "tensor" if counted or is_row(iterable) else ""
+
+
+def goes_through_settings(iterable: Value, node: ir.Expr) -> bool:
+    """``for dtype in ("float32", "bfloat16")``, ``for tp, size in product(degrees, sizes)``, and a table of such."""
+    if type(node) is ir.Display:
+        return tells_no_device(iterable)
+    if type(node) is ir.Call:
+        return called_name(node) == "product"
+    if type(iterable) is not Sequence or not iterable.elements:
+        return False
+    return all(type(part) is Host and part.type in SETTING_TYPES for part in iterable.elements)
+
+
+SETTING_TYPES = frozenset({"str", "dtype", "device", "bool", "none"})
 
 
 def is_row(value: Value) -> bool:
@@ -165,13 +179,29 @@ def execute_while(frame: Frame, node: ir.While) -> None:
         conditions.narrow(frame, node.test, True)
         return True
 
-    with frame.inside(RegionKind.WHILE, node.at, "", span_of(node.test)):
+    with frame.inside(RegionKind.WHILE, node.at, "settings" if multiplies(node) else "", span_of(node.test)):
         iterate(frame, node, begin)
     if type(node.test) is ir.Constant and node.test.value and not has_break(node.body):
         frame.environment = None
         return
     if frame.environment is not None and node.orelse:
         frame.engine.execute(frame, node.orelse)
+
+
+@functools.lru_cache(maxsize=8192)
+def multiplies(node: ir.While) -> bool:
+    """``while degree <= 8: …; degree *= 2``: no steps are counted so."""
+    if type(node.test) is not ir.Compare:
+        return False
+    asked = {path_of(side) for side in (node.test.left, *node.test.rights)} - {None}
+    return any(
+        type(statement) is ir.Augmented
+        and statement.operator in ("mult", "lshift", "pow")
+        and type(statement.value) is ir.Constant
+        and type(statement.value.value) is int
+        and path_of(statement.target) in asked
+        for statement in node.body
+    )
 
 
 def has_break(block: ir.Block) -> bool:

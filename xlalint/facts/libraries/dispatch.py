@@ -109,10 +109,15 @@ def call_torch_library(frame: Frame, rest: str, call: Call) -> Value | None:
     if call.name.startswith(STAND_IN) and call.last in factories.LEGACY:
         return factories.made_by_type(frame, XLA, call)
     if rest.startswith("nn.") and (call.last[:1].isupper() or call.last in modules.PARAMETRIZING):
+        if frameworks().get("weighted", call.last) is not None:
+            frame.sign(SignKind.MAKES_MODEL, call.node.at)
         return modules.make_module(frame, call)
     if rest.startswith("optim."):
         if call.last[:1].isupper():
-            return known_object(Role.SCHEDULER if "lr_scheduler" in rest else Role.OPTIMIZER, None, call.name)
+            if "lr_scheduler" in rest:
+                return known_object(Role.SCHEDULER, None, call.name)
+            frame.sign(SignKind.MAKES_MODEL, call.node.at)
+            return known_object(Role.OPTIMIZER, None, call.name)
         return UNKNOWN
     if call.name == "torch.compile":
         note_compiled(frame, call)

@@ -56,9 +56,10 @@ def call_unknown_method(frame: Frame, receiver: Value, call: Call) -> Value:
     if call.name == "backward":
         frame.sign(SignKind.BACKWARD, call.node.at)
         if call.arguments:
-            # ``fabric.backward(loss)``: who runs backward for others steps for them too.
-            frame.sign(SignKind.FRAMEWORK, call.node.at)
             learn_loss(frame, call.node)
+            if text.endswith(tuple(frameworks().names("driver-name"))):
+                # ``fabric.backward(loss)``: who runs backward for others steps for them too.
+                frame.sign(SignKind.FRAMEWORK, call.node.at)
         return NONE
     if receiver is ANY_HOST:
         # What is moved is a tensor or a module.

@@ -1,0 +1,42 @@
+"""Learning: what a program does with gradients, by the calls that it makes."""
+
+from __future__ import annotations
+
+from xlalint.facts.domain.role import Role
+from xlalint.facts.domain.values import FALSE, Class, Function, Instance, KnownObject, Struct, Value, tensor_of
+from xlalint.facts.kinds import SignKind
+from xlalint.facts.state.call import Call
+from xlalint.facts.state.frame import Frame
+from xlalint.knowledge.tables import frameworks
+from xlalint.program.traversal import called_name
+
+IN_SIGHT = (Function, Class, Instance, Struct)
+"""What the program defines itself: it is read for what it does."""
+
+
+def note_learning(frame: Frame, callee: Value, call: Call) -> None:
+    """``optimizer.zero_grad()``, ``loss_scaler(loss, optimizer)``."""
+    if called_name(call.node) in frameworks().names("gradients") and FALSE not in call.arguments:
+        frame.sign(SignKind.GRADIENTS, call.node.at)
+    given = (*call.arguments, *call.keywords.values())
+    if (
+        len(given) > 1
+        and not isinstance(callee, IN_SIGHT)
+        and any(map(is_optimizer, given))
+        and any(map(is_made, given))
+    ):
+        # Who is given a loss together with an optimizer goes back through the one, and steps the other.
+        frame.sign(SignKind.BACKWARD, call.node.at)
+        frame.sign(SignKind.OPTIMIZER_STEP, call.node.at)
+        frame.sign(SignKind.PLAIN_STEP, call.node.at)
+
+
+def is_optimizer(value: Value) -> bool:
+    return type(value) is KnownObject and value.role == Role.OPTIMIZER
+
+
+def is_made(value: Value) -> bool:
+    known = tensor_of(value)
+    if known is not None:
+        return known.live
+    return type(value) is KnownObject and value.role in (Role.OUTPUT, Role.DERIVED)
