@@ -11,9 +11,17 @@ from xlalint.program import ir
 from xlalint.program.traversal import stored_path
 
 REGISTERING = frozenset(
-    {"register_buffer", "register_parameter", "add_state", "register_modules", "add_module", "register_module"}
+    {
+        "register_buffer",
+        "register_parameter",
+        "add_state",
+        "register_modules",
+        "add_module",
+        "register_module",
+        "setattr",
+    }
 )
-"""Methods that set attributes of ``self`` by call."""
+"""Functions that set attributes of ``self`` by call."""
 MOST_EXPRESSIONS = 100
 """Values of a top-level variable that are kept: generated files bind one name ten thousand times."""
 

@@ -131,6 +131,9 @@ class Formatted(Node, frozen=True):
 
 
 class FString(Node, frozen=True):
+    """``start`` is the text before the first field."""
+
+    start: str
     fields: tuple[Formatted, ...]
     at: int
 

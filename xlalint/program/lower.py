@@ -328,7 +328,9 @@ class Lowering:
 
     def fstring(self, node: ast.JoinedStr) -> ir.Expr:
         fields = tuple([self.formatted(v) for v in node.values if isinstance(v, ast.FormattedValue)])
-        return ir.FString(fields, span(node))
+        first = node.values[0] if node.values else None
+        start = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
+        return ir.FString(start, fields, span(node))
 
     def formatted(self, node: ast.FormattedValue) -> ir.Formatted:
         return ir.Formatted(self.expr(node.value), node.format_spec is not None, span(node.value))

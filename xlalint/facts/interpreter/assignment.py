@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from xlalint.facts.detectors.environment import check_assigned
 from xlalint.facts.detectors.loss import as_used
-from xlalint.facts.domain.lattice import join_all, join_maybe, sequence
+from xlalint.facts.domain.lattice import join, join_all, join_maybe, sequence
 from xlalint.facts.domain.refinement import as_operand
+from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     DECLARED,
     FALSE,
@@ -16,6 +17,7 @@ from xlalint.facts.domain.values import (
     TENSOR_ROLES,
     XLA,
     Host,
+    Instance,
     KnownObject,
     Mapping,
     Module,
@@ -24,6 +26,7 @@ from xlalint.facts.domain.values import (
     Tensor,
     Value,
     alternatives,
+    known_object,
     mapping,
     module_value,
     of_rank,
@@ -33,6 +36,7 @@ from xlalint.facts.domain.values import (
 )
 from xlalint.facts.events import Effect
 from xlalint.facts.interpreter import subscripts
+from xlalint.facts.libraries.python.named_attributes import set_fields
 from xlalint.facts.operations import members
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.store import store
@@ -127,13 +131,23 @@ def assign_subscript(frame: Frame, target: ir.Subscript, value: Value) -> None:
         store_in_tensor(frame, target, known, value)
     elif type(holder) is Mapping:
         key = frame.evaluate(target.index)
-        store(frame, target.value, mapping_with(holder, key, value))
+        if type(target.value) is ir.Attribute and target.value.name == "__dict__":
+            set_fields(frame, target.value.value, mapping_with(mapping(), key, value), target.at)
+        else:
+            store(frame, target.value, mapping_with(holder, key, value))
+    elif type(holder) is KnownObject and holder.role == Role.BATCH and type(target.value) is ir.Name:
+        frame.env[target.value.name] = batch_with(holder, frame.evaluate(target.index), value)
     elif type(holder) is Sequence:
         key = frame.evaluate(target.index)
         number = tensor_of(key)
         if number is not None and number.live and surely_tensor(key):
             frame.emit(Effect.TENSOR_AS_NUMBER, target.at, key, "list index", target.index)
         store(frame, target.value, sequence(holder.kind, None, join_maybe(appended(holder), value)))
+    elif isinstance(holder, (Instance, Struct)):
+        members.call_special_method(frame, holder, "__setitem__", [frame.evaluate(target.index), value], target.at)
+    elif type(holder) is Module and type(holder.elements) is Mapping:
+        held = mapping_with(holder.elements, frame.evaluate(target.index), value)
+        store(frame, target.value, module_value(holder.name, held, holder.costs))
     else:
         key = frame.evaluate(target.index)
         check_assigned(frame, holder, key, value, target)
@@ -165,6 +179,14 @@ def store_in_tensor(frame: Frame, target: ir.Subscript, known: Tensor, value: Va
         frame.env[target.value.name] = known.but(grad=True)
     if surely_host and type(value) is Tensor and value.device == XLA and value.certainty >= DECLARED:
         frame.emit(Effect.COPY_TO_HOST, target.at, value, "element of a host tensor", target)
+
+
+def batch_with(batch: KnownObject, key: Value, value: Value) -> Value:
+    """``for k in batch: batch[k] = batch[k].to(device)``: under a key that is not known, it may be any entry."""
+    held, given = tensor_of(batch.element), tensor_of(as_operand(value))
+    if held is None or given is None or (type(key) is Host and key.known):
+        return batch
+    return known_object(batch.role, join(held, given), batch.detail)
 
 
 def mapping_with(holder: Mapping, key: Value, value: Value) -> Value:

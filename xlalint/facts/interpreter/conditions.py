@@ -37,6 +37,7 @@ from xlalint.facts.guards.periodic import Scope, is_periodic
 from xlalint.facts.guards.rare_inputs import holds_seldom
 from xlalint.facts.guards.torch_version import COMPARISONS, compared_versions
 from xlalint.facts.kinds import RegionKind
+from xlalint.facts.operations import members
 from xlalint.facts.operations.arithmetic import combined
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.recorder import span_of
@@ -57,10 +58,19 @@ def test(frame: Frame, node: ir.Expr, effect: Effect, subject: str, form: str = 
     if type(node) is ir.Unary and node.operator == "not":
         outcome = test(frame, node.operand, effect, subject)
         return None if outcome is None else not outcome
-    value = frame.evaluate(node)
+    value = as_truth(frame, frame.evaluate(node), getattr(node, "at", at))
     if read_as_truth(value):
         frame.emit(effect, getattr(node, "at", at), value, subject, tested_operand(node), form=form)
     return truth_value(value)
+
+
+def as_truth(frame: Frame, value: Value, at: int) -> Value:
+    """What the truth of an object of the program is asked of: what its ``__bool__`` or ``__len__`` gives."""
+    if isinstance(value, (Instance, Struct)):
+        for name in ("__bool__", "__len__"):
+            if members.has_method(frame, value, name):
+                return members.call_special_method(frame, value, name, [], at)
+    return value
 
 
 def read_as_truth(value: Value) -> bool:
@@ -249,6 +259,8 @@ def compare(frame: Frame, node: ir.Compare, operator: str, a: Value, b: Value) -
         return identity(operator, a, b)
     if operator in ("in", "not-in"):
         return membership(frame, node, operator, a, b)
+    if isinstance(a, (Instance, Struct)) and members.has_method(frame, a, f"__{operator}__"):
+        return members.call_special_method(frame, a, f"__{operator}__", [b], node.at)
     a, b = as_operand(a), as_operand(b)
     ta, tb = tensor_of(a), tensor_of(b)
     if ta is not None or tb is not None:
@@ -295,6 +307,11 @@ def membership(frame: Frame, node: ir.Compare, operator: str, a: Value, b: Value
     if type(a) is Host and a.type == "str" and type(b) is not Mapping:
         found = among(a, b)
         return BOOL if found is None else constant(found == (operator == "in"))
+    if isinstance(b, (Instance, Struct)) and members.has_method(frame, b, "__contains__"):
+        answer = members.call_special_method(frame, b, "__contains__", [a], node.at)
+        if read_as_truth(answer):
+            frame.emit(Effect.COMPARED_ON_HOST, node.at, answer, "in object", node.rights[0])
+        return BOOL
     within = tensor_of(b)
     if type(b) is Tensor:
         if b.live:
@@ -361,13 +378,26 @@ def compared_hosts(operator: str, a: Host, b: Host) -> Value:
 
 def compared_sequences(frame: Frame, node: ir.Compare, operator: str, a: Sequence, b: Sequence) -> Value:
     known = tensor_of(a.element)
-    same_length = bool(a.elements and b.elements and len(a.elements) == len(b.elements))
-    if operator in ("eq", "ne") and same_length and known is not None and known.live and surely_tensor(a.element):
-        frame.emit(Effect.COMPARED_ON_HOST, node.at, a.element, "lists", node.left)
+    alike = as_long(a, b)
+    if (
+        operator in ("eq", "ne")
+        and alike is not False
+        and known is not None
+        and known.live
+        and surely_tensor(a.element)
+    ):
+        frame.emit(Effect.COMPARED_ON_HOST, node.at, a.element, "lists", node.left, certainty=2 if alike else 1)
     left, right = constants_of(a), constants_of(b)
     if left is None or right is None or a.kind != b.kind or operator not in COMPARISONS:
         return BOOL
     return constant(COMPARISONS[operator](left, right))
+
+
+def as_long(a: Sequence, b: Sequence) -> bool | None:
+    """Whether two sequences are of the same length, None where that is not known: others are compared by it alone."""
+    if a.elements is None or b.elements is None:
+        return False if () in (a.elements, b.elements) else None
+    return len(a.elements) == len(b.elements) > 0
 
 
 def constants_of(value: Sequence) -> tuple[int, ...] | None:

@@ -19,9 +19,11 @@ from xlalint.facts.domain.values import (
     UNKNOWN,
     Bound,
     Host,
+    Instance,
     KnownObject,
     Mapping,
     Sequence,
+    Struct,
     Tensor,
     Value,
     alternatives,
@@ -38,6 +40,7 @@ from xlalint.facts.guards.narrowing import like_default
 from xlalint.facts.interpreter import calls, conditions, operators, subscripts
 from xlalint.facts.interpreter.names import lookup
 from xlalint.facts.kinds import RegionKind
+from xlalint.facts.libraries.python.named_attributes import fields_as_mapping
 from xlalint.facts.operations import members
 from xlalint.facts.operations.placement import given_by
 from xlalint.facts.operations.rounding import rounded
@@ -76,7 +79,10 @@ def attribute_value(frame: Frame, node: ir.Attribute, name: str) -> Value:
         known = frame.env.get(f"self.{name}")
         if known is not None:
             return known
-    return given_by(frame, base, members.attribute(frame, frame.evaluate(base), name))
+    holder = frame.evaluate(base)
+    if name == "__dict__":
+        return fields_as_mapping(frame, holder, base)
+    return given_by(frame, base, members.attribute(frame, holder, name))
 
 
 def evaluate_display(frame: Frame, node: ir.Display) -> Value:
@@ -137,6 +143,8 @@ def evaluate_unary(frame: Frame, node: ir.Unary) -> Value:
     if type(value) is Tensor:
         frame.pending()
         return value.but(optional=False)
+    if isinstance(value, (Instance, Struct)):
+        return members.call_special_method(frame, value, f"__{node.operator}__", [], node.at)
     return union([negated(part) for part in alternatives(value)]) if node.operator == "neg" else value
 
 
@@ -238,7 +246,8 @@ def evaluate_comprehension(frame: Frame, node: ir.Comprehension) -> Value:
         if node.kind == "dict":
             assert node.key is not None
             frame.evaluate(node.key)
-            result: Value = mapping((), frame.evaluate(node.element))
+            made = frame.evaluate(node.element)
+            result: Value = entries_of(frame, node, outer) or mapping((), made)
         else:
             element = row_length(frame.evaluate(node.element), node.element, frame.evaluate)
             exact = unrolled(frame, node, outer, element) if node.kind != "set" else None
@@ -259,6 +268,36 @@ def unrolled(frame: Frame, node: ir.Comprehension, iterable: Value, element: Val
         assign_target(frame, node.generators[0].target, part)
         values.append(frame.evaluate(node.element))
     return tuple(values)
+
+
+MOST_ENTRIES = 16
+
+
+def entries_of(frame: Frame, node: ir.Comprehension, iterable: Value) -> Value | None:
+    """``{k: v.to(device) for k, v in batch.items()}`` of a dict whose keys are known."""
+    if len(node.generators) != 1 or type(iterable) is not Sequence or node.key is None:
+        return None
+    if not iterable.elements or len(iterable.elements) > MOST_ENTRIES:
+        return None
+    items: list[tuple[Any, Value]] = []
+    for part in iterable.elements:
+        assign_target(frame, node.generators[0].target, part)
+        key = frame.evaluate(node.key)
+        if type(key) is not Host or not key.known:
+            return None
+        if all(holds(frame, condition) for condition in node.generators[0].conditions):
+            items.append((key.constant, frame.evaluate(node.element)))
+    return mapping(tuple(dict(items).items()))
+
+
+def holds(frame: Frame, condition: ir.Expr) -> bool:
+    """Whether a condition of a comprehension, which has been told, may hold of the element at hand."""
+    frame.quiet += 1
+    outcome = truth_value(frame.evaluate(condition))
+    frame.quiet -= 1
+    if outcome is not False:
+        conditions.narrow(frame, condition, True)
+    return outcome is not False
 
 
 def assign_target(frame: Frame, target: ir.Expr, value: Value) -> None:

@@ -31,8 +31,8 @@ from xlalint.facts.state.environment import Environment, join_environments
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.recorder import span_of
 from xlalint.program import ir
-from xlalint.program.def_use import hands_on, steps_each
-from xlalint.program.traversal import called_name, path_of, walk
+from xlalint.program.def_use import hands_on, steps_each, targets_of
+from xlalint.program.traversal import called_name, calls_in, path_of, walk
 
 ROUNDS = 3
 COUNTING = frozenset({"range", "enumerate", "count", "trange", "prange", "islice"})
@@ -63,11 +63,65 @@ def execute_for(frame: Frame, node: ir.For) -> None:
 
         rows = frame.rows
         frame.rows = rows | row_names(iterable, node.target)
-        iterate(frame, node, begin)
+        if type(iterable) is Sequence and goes_by_name(iterable, node):
+            take_turns(frame, node, iterable)
+        else:
+            iterate(frame, node, begin)
         frame.rows = rows
     check_trips(frame, node, iterable)
     if frame.environment is not None and node.orelse:
         frame.engine.execute(frame, node.orelse)
+
+
+MOST_NAMES = 16
+
+
+def goes_by_name(iterable: Sequence, node: ir.For) -> bool:
+    """``for name in ("x", "y"): setattr(self, name, getattr(self, name).to(device))``."""
+    if not iterable.elements or len(iterable.elements) > MOST_NAMES:
+        return False
+    return all(map(is_named, iterable.elements)) and sets_by_name(node)
+
+
+def is_named(element: Value) -> bool:
+    """A text, or what has one as its key."""
+    first = element.elements[0] if type(element) is Sequence and element.elements else element
+    return type(first) is Host and type(first.constant) is str
+
+
+@functools.lru_cache(maxsize=8192)
+def sets_by_name(node: ir.For) -> bool:
+    if any(called_name(call) in ("setattr", "getattr") for call in calls_in(node.body)):
+        return True
+    names = targets_of(node)
+    return any(
+        type(part) is ir.Subscript and type(part.index) is ir.Name and part.index.name in names
+        for statement in node.body
+        if type(statement) is ir.Assign
+        for part in statement.targets
+    )
+
+
+def take_turns(frame: Frame, node: ir.For, iterable: Sequence) -> None:
+    """The body once for each of a few names, one after the other."""
+    outer_breaks, outer_continues = frame.breaks, frame.continues
+    breaks: list[Environment] = []
+    frame.breaks = breaks
+    after: Environment | None = frame.env
+    for element in iterable.elements or ():
+        if after is None:
+            break
+        frame.continues, frame.environment = [], after
+        frame.statement = node.at
+        frame.engine.assign(frame, node.target, element, None)
+        frame.engine.execute(frame, node.body)
+        after = frame.end()
+        for environment in frame.continues:
+            after = join_environments(after, environment)
+    for environment in breaks:
+        after = join_environments(after, environment)
+    frame.breaks, frame.continues = outer_breaks, outer_continues
+    frame.environment = after
 
 
 def holds_modules(iterable: Value) -> bool:

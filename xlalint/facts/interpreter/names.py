@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xlalint.facts.domain.values import Value, class_object, constant, function_value, namespace
+from xlalint.facts.domain.values import Struct, Value, class_object, constant, function_value, namespace, struct
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
@@ -15,7 +15,16 @@ def lookup(frame: Frame, node: ir.Name) -> Value:
     value = environment.get(node.name)
     if value is None:
         value = frame.definitions.get(node.name)
+    elif type(value) is Struct and frame.writes and node.name == "self":
+        return as_written(frame, value)
     return value if value is not None else global_value(frame, node.name)
+
+
+def as_written(frame: Frame, value: Struct) -> Struct:
+    """An object of known fields as its own method has left it so far."""
+    fields = dict(value.fields)
+    fields.update((name, frame.env[f"self.{name}"]) for name in frame.writes if f"self.{name}" in frame.env)
+    return struct(value.ir, tuple(fields.items()))
 
 
 def global_value(frame: Frame, name: str) -> Value:

@@ -13,7 +13,9 @@ from xlalint.facts.domain.values import (
     STR,
     UNKNOWN,
     Host,
+    Instance,
     Sequence,
+    Struct,
     Tensor,
     Union,
     Value,
@@ -23,6 +25,7 @@ from xlalint.facts.domain.values import (
 )
 from xlalint.facts.domain.variation import is_drawn
 from xlalint.facts.events import Effect
+from xlalint.facts.operations import members
 from xlalint.facts.operations.arithmetic import combined, hosts, matmul, sequences
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.recorder import span_of
@@ -30,6 +33,8 @@ from xlalint.program import ir
 
 
 def binary(frame: Frame, operator: str, left: Value, right: Value, node: ir.Expr) -> Value:
+    if isinstance(left, OBJECTS) or isinstance(right, OBJECTS):
+        return by_method(frame, operator, left, right, node)
     left, right = as_operand(left), as_operand(right)
     a, b = tensor_of(left), tensor_of(right)
     if a is not None or b is not None:
@@ -64,6 +69,26 @@ def drawn_beside_unknown(operator: str, left: Value, right: Value) -> Value | No
 
 DIVISIONS = frozenset({"div", "floordiv", "mod"})
 WHOLE = frozenset({"add", "sub", "mul"})
+
+
+OBJECTS = (Instance, Struct)
+NAMES = {"div": "truediv", "shl": "lshift", "shr": "rshift"}
+"""Operators whose methods are named otherwise."""
+
+
+def by_method(frame: Frame, operator: str, left: Value, right: Value, node: ir.Expr) -> Value:
+    """``a + b`` of the program's objects: ``__add__`` of the one, or ``__radd__`` of the other."""
+    name = NAMES.get(operator, operator)
+    if isinstance(left, OBJECTS):
+        if type(node) is not ir.Binary and members.has_method(frame, left, f"__i{name}__"):
+            return members.call_special_method(frame, left, f"__i{name}__", [right], span_of(node))
+        if members.has_method(frame, left, f"__{name}__"):
+            return members.call_special_method(frame, left, f"__{name}__", [right], span_of(node))
+    if isinstance(right, OBJECTS):
+        if type(left) is Host and left.type == "str" and operator == "mod":
+            return filled_in(frame, right, node)
+        return members.call_special_method(frame, right, f"__r{name}__", [left], span_of(node))
+    return UNKNOWN
 
 
 def filled_in(frame: Frame, values: Value, node: ir.Expr) -> Value:

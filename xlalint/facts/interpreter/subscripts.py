@@ -65,14 +65,14 @@ def subscript(frame: Frame, value: Value, index: ir.Expr, node: ir.Subscript) ->
     cut_row(frame, index, node)
     if isinstance(value, Host):
         return index_host(value, index)
+    if isinstance(value, (Instance, Struct)) and members.has_method(frame, value, "__getitem__"):
+        return members.call_special_method(frame, value, "__getitem__", [key], node.at)
     if isinstance(value, Struct) and isinstance(key, Host) and key.known:
         return index_struct(frame, value, key, node)
     if masks_unknown(frame, value, key, index, node, Effect.BOOLEAN_INDEX):
         return tensor(certainty=1, varies=DATA)
     if isinstance(value, KnownObject):
         return index_known_object(frame, value, key)
-    if isinstance(value, Instance):
-        return members.call_special_method(frame, value, "__getitem__", [key], node.at)
     return UNKNOWN
 
 

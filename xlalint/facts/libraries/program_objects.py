@@ -26,6 +26,8 @@ from xlalint.facts.kinds import SignKind
 from xlalint.facts.libraries.frameworks.lightning import LOGGING, call_inherited_logging
 from xlalint.facts.libraries.frameworks.scalers import inherited_scaler, scaler_method
 from xlalint.facts.libraries.module_methods import call_module_method
+from xlalint.facts.libraries.python.named_attributes import leading_text
+from xlalint.facts.libraries.torch import modules
 from xlalint.facts.operations import members
 from xlalint.facts.state.call import Arguments, Call, Keywords
 from xlalint.facts.state.frame import Frame
@@ -53,7 +55,9 @@ def call_object_method(frame: Frame, receiver: Instance | Struct, call: Call) ->
     if call.name in REGISTERING:
         given = [*call.arguments, *(value for key, value in call.keywords.items() if key in REGISTERED)]
         if len(given) > 1:
-            register(frame, given[0], given[1], call.name)
+            start = leading_text(call.node.arguments[0]) if call.node.arguments else ""
+            numbered = start and not (type(given[0]) is Host and given[0].known)
+            register(frame, constant(f"{start}*") if numbered else given[0], given[1], call.name)
         return NONE
     if call.name == "register_modules":
         for key, value in call.keywords.items():
@@ -86,6 +90,12 @@ def call_object_method(frame: Frame, receiver: Instance | Struct, call: Call) ->
         return call.arguments[0]
     made = frameworks().get("factory", f"*.{call.name}")
     return module_value(made) if made is not None and made.startswith("torch.nn.") else UNKNOWN
+
+
+def layer_class(frame: Frame, cls: ir.ClassIR) -> str | None:
+    """The layer of torch that a class of the program descends from, whose ``forward`` it inherits."""
+    bases = frame.engine.program.external_bases(cls)
+    return next((base for base in bases if base.startswith("torch.nn.") and base != "torch.nn.Module"), None)
 
 
 def add_state(frame: Frame, arguments: Arguments, keywords: Keywords) -> Value:
@@ -129,6 +139,9 @@ def call_super(frame: Frame, receiver: Super, call: Call) -> Value:
     if method is None:
         if call.name == "__init__" or not isinstance(holder, (Instance, Struct)):
             return UNKNOWN
+        layer = layer_class(frame, holder.ir) if call.name in ("forward", "__call__") else None
+        if layer is not None:
+            return modules.call_module(frame, module_value(layer), call)
         return call_object_method(frame, holder, call)
     answer = frame.engine.call(frame, function_value(method, holder), call.arguments, call.keywords, call.node.at)
     for key, value in answer.writes.items():

@@ -80,7 +80,22 @@ def attribute_of_struct(frame: Frame, value: Struct, name: str) -> Value:
 
 
 def attribute_of_union(frame: Frame, value: Union, name: str) -> Value:
-    return join_all([attribute(frame, part, name) for part in value.alternatives if part is not NONE])
+    """Of the alternatives those that have it: the others would raise."""
+    parts = [part for part in value.alternatives if part is not NONE]
+    having = [part for part in parts if may_have(part, name)]
+    return join_all([attribute(frame, part, name) for part in having or parts])
+
+
+PLAIN_TYPES = {kind.__name__: kind for kind in (bool, int, float, str, list, tuple, set, dict)}
+
+
+def may_have(value: Value, name: str) -> bool:
+    """Whether a value may have an attribute of that name: what Python's own types have is known."""
+    kind = value.type if type(value) is Host else value.kind if type(value) is Sequence else None
+    if type(value) is Mapping:
+        kind = "dict"
+    plain = PLAIN_TYPES.get(kind) if kind is not None else None
+    return plain is None or hasattr(plain, name) or (type(value) is Sequence and name in PAIR)
 
 
 def attribute_of_role(frame: Frame, value: KnownObject, name: str) -> Value:
@@ -199,11 +214,18 @@ def host_attribute(frame: Frame, value: Host, name: str) -> Value:
     return bound_method(value, name)
 
 
+OF_LAYERS: dict[str, Value] = {
+    "weight": tensor(dtype="float"),
+    "bias": tensor(dtype="float", dims=of_rank(1)),
+    "running_mean": tensor(dtype="float", dims=of_rank(1), grad=False),
+    "running_var": tensor(dtype="float", dims=of_rank(1), grad=False),
+}
+"""Parameters and buffers of torch's layers."""
+
+
 def module_attribute(frame: Frame, value: Module, name: str) -> Value:
-    if name in ("weight", "bias"):
-        return tensor(dtype="float", dims=of_rank(1) if name == "bias" else None)
-    if name in ("running_mean", "running_var"):
-        return tensor(dtype="float", dims=of_rank(1), grad=False)
+    if name in OF_LAYERS:
+        return OF_LAYERS[name]
     if name in ("training", "requires_grad"):
         return BOOL
     if name in MODULE_HOST_ATTRIBUTES:
@@ -253,9 +275,20 @@ def instance_attribute(frame: Frame, value: Instance | Struct, name: str) -> Val
         return found
     if name in MODULE_ATTRIBUTES:
         return MODULE_ATTRIBUTES[name]
+    if name in OF_LAYERS and descends_from_layer(frame, definition):
+        return OF_LAYERS[name]
+    if not name.startswith("__") and has_method(frame, value, "__getattr__"):
+        delegated = call_special_method(frame, value, "__getattr__", [constant(name)], 0)
+        if delegated is not UNKNOWN:
+            return delegated
     if name.endswith("_config") or name in ("hparams", "opt", "opts", "cfg"):
         return ANY_HOST
     return bound_method(value, name)
+
+
+def descends_from_layer(frame: Frame, cls: ir.ClassIR) -> bool:
+    bases = frame.engine.program.external_bases(cls)
+    return any(base.startswith("torch.nn.") and base != "torch.nn.Module" for base in bases)
 
 
 def method_of(frame: Frame, value: Instance | Struct, method: ir.FunctionIR) -> Value:
@@ -286,6 +319,10 @@ def call_special_method(frame: Frame, value: Instance | Struct, name: str, argum
     if method is None:
         return UNKNOWN
     return frame.engine.invoke(frame, function_value(method, value), arguments, {}, at)
+
+
+def has_method(frame: Frame, value: Instance | Struct, name: str) -> bool:
+    return frame.engine.program.method(value.ir, name) is not None
 
 
 def close_over(frame: Frame, definition: ir.FunctionIR) -> Value:

@@ -25,7 +25,6 @@ from xlalint.facts.domain.values import (
     STR,
     TRUE,
     UNKNOWN,
-    Bound,
     Function,
     Host,
     Instance,
@@ -48,6 +47,7 @@ from xlalint.facts.domain.values import (
 from xlalint.facts.events import Effect
 from xlalint.facts.guards import narrowing
 from xlalint.facts.kinds import SignKind
+from xlalint.facts.libraries.python.named_attributes import getattr_, setattr_, vars_
 from xlalint.facts.operations import members
 from xlalint.facts.operations.unknown_callee import call_unknown
 from xlalint.facts.state.call import Arguments, Call
@@ -73,11 +73,9 @@ RESULTS: dict[str, Value] = {
     **dict.fromkeys(("id", "hash", "ord"), INT),
     **dict.fromkeys(("chr", "hex", "bin", "oct", "ascii", "input"), STR),
     "open": OBJECT,
-    "vars": mapping((), UNKNOWN),
     "locals": mapping((), UNKNOWN),
     "globals": mapping((), UNKNOWN),
     "slice": OBJECT,
-    "setattr": NONE,
     "divmod": sequence("tuple", (INT, INT)),
     "exit": NONE,
 }
@@ -93,6 +91,8 @@ def argument_node(node: ir.Call) -> ir.Expr | None:
 
 def number(frame: Frame, call: Call) -> Value:
     value = as_operand(first(call.arguments))
+    if isinstance(value, (Instance, Struct)) and members.has_method(frame, value, f"__{call.name}__"):
+        return members.call_special_method(frame, value, f"__{call.name}__", [], call.node.at)
     known = tensor_of(value)
     if known is not None and known.live and surely_tensor(value):
         frame.emit(Effect.SCALAR_READ, call.node.at, value, call.name, argument_node(call.node))
@@ -158,8 +158,8 @@ def largest(frame: Frame, call: Call) -> Value:
 def total(frame: Frame, call: Call) -> Value:
     value = first(call.arguments)
     if type(value) is Sequence:
-        known = tensor_of(value.element)
-        if type(value.element) is Tensor and known is not None:
+        known = as_operand(value.element)
+        if type(known) is Tensor:
             return known
         return value.element if type(value.element) is Host and value.elements != () else UNKNOWN
     if type(value) is Tensor:
@@ -232,6 +232,8 @@ def text(frame: Frame, call: Call) -> Value:
 
 def length(frame: Frame, call: Call) -> Value:
     value = first(call.arguments)
+    if isinstance(value, (Instance, Struct)) and members.has_method(frame, value, "__len__"):
+        return members.call_special_method(frame, value, "__len__", [], call.node.at)
     if type(value) is Sequence and value.elements is not None and value.kind == "tuple":
         return constant(len(value.elements))
     if type(value) is Tensor:
@@ -271,21 +273,6 @@ def isinstance_(frame: Frame, call: Call) -> Value:
             return TRUE
         return FALSE if names <= {"list", "tuple", "Tensor", "str", "int", "float"} else BOOL
     return BOOL
-
-
-def getattr_(frame: Frame, call: Call) -> Value:
-    value = first(call.arguments)
-    if (
-        len(call.node.arguments) > 1
-        and type(call.node.arguments[1]) is ir.Constant
-        and isinstance(call.node.arguments[1].value, str)
-    ):
-        found = members.attribute(frame, value, call.node.arguments[1].value)
-        if type(found) is not Bound:
-            return found
-        if len(call.arguments) > 2 and type(call.arguments[2]) is not Host:
-            return call.arguments[2]
-    return ANY_HOST if value is ANY_HOST else UNKNOWN
 
 
 def collected(frame: Frame, call: Call) -> Value:
@@ -420,6 +407,8 @@ BUILTINS: dict[str, Builtin] = {
     "len": length,
     "isinstance": isinstance_,
     "getattr": getattr_,
+    "setattr": setattr_,
+    "vars": vars_,
     **dict.fromkeys(("list", "tuple", "set", "frozenset"), collected),
     "dict": dict_,
     "zip": zipped,

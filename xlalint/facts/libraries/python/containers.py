@@ -25,10 +25,12 @@ from xlalint.facts.domain.values import (
     tensor_of,
 )
 from xlalint.facts.events import Effect
+from xlalint.facts.libraries.python.named_attributes import set_fields
 from xlalint.facts.operations import members
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.store import keep
+from xlalint.program import ir
 from xlalint.program.traversal import receiver_node
 
 
@@ -61,6 +63,10 @@ def call_sequence(frame: Frame, receiver: Sequence, call: Call) -> Value:
     return UNKNOWN
 
 
+MOST_PAIRS = 16
+"""Entries of a dict that are told apart where it is iterated."""
+
+
 def call_mapping(frame: Frame, receiver: Mapping, call: Call) -> Value:
     if call.name in ("get", "pop", "setdefault"):
         key = call.arguments[0] if call.arguments else UNKNOWN
@@ -71,10 +77,13 @@ def call_mapping(frame: Frame, receiver: Mapping, call: Call) -> Value:
                 return found
             if receiver.rest is None:
                 return default
-        return join(receiver.rest, default) if receiver.rest is not None else UNKNOWN
+            return join(receiver.rest, default)
+        given = [default] if len(call.arguments) > 1 else []
+        others = [] if receiver.rest is None else [receiver.rest]
+        return join_all([*(value for _, value in receiver.items), *others, *given])
     everything = join_all([*(v for _, v in receiver.items), *([receiver.rest] if receiver.rest is not None else [])])
     if call.name == "items":
-        if receiver.rest is None and 0 < len(receiver.items) <= 6:
+        if receiver.rest is None and 0 < len(receiver.items) <= MOST_PAIRS:
             return sequence("list", [sequence("tuple", (constant(k), v)) for k, v in receiver.items])
         return sequence("list", None, sequence("tuple", (STR, everything)))
     if call.name == "values":
@@ -92,7 +101,12 @@ def call_mapping(frame: Frame, receiver: Mapping, call: Call) -> Value:
             rest = join_maybe(rest, call.arguments[0].rest)
         elif call.arguments:
             rest = UNKNOWN
-        keep(frame, call.node, mapping(tuple(items.items()), rest))
+        updated = mapping(tuple(items.items()), rest)
+        held = receiver_node(call.node)
+        if type(held) is ir.Attribute and held.name == "__dict__":
+            set_fields(frame, held.value, updated, call.node.at)
+        else:
+            keep(frame, call.node, updated)
         return NONE
     return UNKNOWN
 

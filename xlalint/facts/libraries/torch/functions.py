@@ -219,7 +219,9 @@ def is_tensor_function(frame: Frame, call: Call) -> Value:
     value = call.arguments[0] if call.arguments else UNKNOWN
     if type(value) is Tensor and not value.optional and value.certainty > 0:
         return TRUE
-    return FALSE if type(value) in (Sequence, Mapping) or value is NONE else BOOL
+    if type(value) is Host and value.type != "?":
+        return FALSE
+    return FALSE if type(value) in (Sequence, Mapping) else BOOL
 
 
 def equal_function(frame: Frame, call: Call) -> Value:
