@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import cache
 
 from xlalint.program import ir
+from xlalint.program.link import beneath, relative
 from xlalint.program.traversal import stored_path
 
 REGISTERING = frozenset(
@@ -306,14 +307,12 @@ class Scopes:
             return
         origin = node.module or ""
         if node.level:
-            parts = self.package.split(".") if self.package else []
-            parts = parts[: len(parts) - node.level + 1]
-            origin = ".".join([*parts, origin] if origin else parts)
+            origin = relative(self.package, node.level, origin)
         for alias in node.names:
             if alias.name == "*":
                 self.stars.append(origin)
             else:
-                self.imports[alias.asname or alias.name] = f"{origin}.{alias.name}" if origin else alias.name
+                self.imports[alias.asname or alias.name] = beneath(origin, alias.name)
 
 
 PROGRAMS = frozenset({"main", "run", "train", "launch", "spawn", "Fire"})

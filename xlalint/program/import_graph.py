@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
-from xlalint.program.link import dotted_name, source_root
+from xlalint.program.link import above, beneath, dotted_name, import_roots, relative, source_root
 from xlalint.sources.dependents import File
 
 
@@ -15,12 +16,24 @@ class ModulePaths:
     def __init__(self, paths: Iterable[str]) -> None:
         self.roots = {path: source_root(path) for path in paths}
         """The folder that imports of a file start from."""
-        self.all_roots = tuple(sorted(set(self.roots.values())))
+        self.all_roots = tuple(sorted(import_roots(self.roots.values())))
         self._paths = {(root, dotted_name(path, root)[0]): path for path, root in self.roots.items()}
 
     def target(self, name: str, root: str) -> str | None:
         """The file that a name stands for, or that defines it; None where it is none of these."""
+        below = name.lstrip(".")
+        if below != name:
+            return self.beside(below, above(root, len(name) - len(below)))
         return self._paths.get((root, name)) or self._paths.get((root, name.rpartition(".")[0]))
+
+    def beside(self, name: str, folder: str) -> str | None:
+        """The same of a name that leads above the folder that a file's imports start from."""
+        for dotted in (name, name.rpartition(".")[0]):
+            base = os.path.join(folder, dotted.replace(".", os.sep))
+            for path in (f"{base}.py", os.path.join(base, "__init__.py")):
+                if path in self.roots:
+                    return path
+        return None
 
 
 class ImportGraph:
@@ -35,14 +48,14 @@ class ImportGraph:
 
     def names(self, path: str) -> Iterator[str]:
         """The dotted names that a file imports; those of packages are made absolute."""
-        package = dotted_name(path, self.modules.roots[path])[1].split(".")
+        package = dotted_name(path, self.modules.roots[path])[1]
         for origin, name in self.files[path].imports.dotted:
             text = origin.decode(errors="surrogateescape")
             level = len(text) - len(text.lstrip("."))
             if level:
-                text = ".".join(filter(None, [*package[: len(package) - level + 1], text[level:]]))
+                text = relative(package, level, text[level:])
             imported = name.decode(errors="surrogateescape")
-            yield ".".join(filter(None, [text, imported if imported != "*" else ""]))
+            yield beneath(text, imported) if imported not in ("", "*") else text
 
     def imported_by(self, path: str) -> Iterator[str]:
         """The files that a file imports, as far as they are among these."""

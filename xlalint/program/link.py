@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Collection, Container, Iterable, Iterator
 from typing import TypeAlias
 
 import msgspec
@@ -44,14 +44,46 @@ Base: TypeAlias = ir.ClassIR | str
 
 
 def source_root(path: str) -> str:
-    """The folder that ``path``'s top-level package or script stands in."""
-    folder = os.path.dirname(os.path.abspath(path))
-    while os.path.exists(os.path.join(folder, "__init__.py")):
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            break
+    """The folder that ``path``'s top-level package or script stands in. A folder without ``__init__`` within a package
+    is a part of it."""
+    root = folder = os.path.dirname(os.path.abspath(path))
+    outside = 0
+    while outside <= MOST_PORTIONS and (parent := os.path.dirname(folder)) != folder:
+        if os.path.exists(os.path.join(folder, "__init__.py")):
+            root, outside = parent, 0
+        else:
+            outside += 1
         folder = parent
-    return folder
+    return root
+
+
+MOST_PORTIONS = 2
+"""Folders without ``__init__``, one in the other, above which a package is still looked for."""
+
+
+def import_roots(roots: Iterable[str]) -> frozenset[str]:
+    """The folders that imports may start from: those of the files, and those between them and what they have in
+    common, for a folder without ``__init__`` is a package, too."""
+    found = set(roots)
+    common = shared_folder(found)
+    for root in tuple(found):
+        while common and root != common:
+            root = os.path.dirname(root)
+            found.add(root)
+    return frozenset(found)
+
+
+def shared_folder(folders: Collection[str]) -> str:
+    try:
+        return os.path.commonpath(folders)
+    except ValueError:  # none, or of several drives
+        return ""
+
+
+def above(root: str, levels: int) -> str:
+    for _ in range(levels):
+        root = os.path.dirname(root)
+    return root
 
 
 def dotted_name(path: str, root: str) -> tuple[str, str]:
@@ -62,6 +94,20 @@ def dotted_name(path: str, root: str) -> tuple[str, str]:
         package = name[: -len(".__init__")] if "." in name else ""
         return package, package
     return name, name.rpartition(".")[0]
+
+
+def relative(package: str, level: int, name: str) -> str:
+    """What a file of a package means by a name behind ``level`` dots. Dots are left in front of it where it leads above
+    the folder that imports start from: the folders there are packages without ``__init__``."""
+    parts = package.split(".") if package else []
+    over = max(level - 1 - len(parts), 0)
+    parts = parts[: max(len(parts) - level + 1, 0)]
+    return "." * over + ".".join([*parts, name] if name else parts)
+
+
+def beneath(origin: str, name: str) -> str:
+    """The dotted name of what is imported from ``origin``."""
+    return f"{origin}.{name}" if origin.strip(".") else f"{origin}{name}"
 
 
 def is_fallback(expressions: tuple[ir.Expr, ...]) -> bool:
@@ -95,42 +141,49 @@ class Program:
         self.roots = tuple(sorted(set(roots)))
         self.called = called
         self._modules: dict[str, ir.ModuleIR | None] = {}
-        self._found: dict[tuple[str, str], ir.ModuleIR | None] = {}
+        self._found: dict[tuple[tuple[str, str], str], ir.ModuleIR | None] = {}
         self._resolved: dict[tuple[str, str], Symbol | None] = {}
         self._mro: dict[ir.ClassIR, tuple[Base, ...]] = {}
         self._methods: dict[tuple[ir.ClassIR, str], ir.FunctionIR | None] = {}
         self._before: dict[tuple[ir.ClassIR, ir.ClassIR], frozenset[str]] = {}
         self._reached: dict[tuple[ir.ClassIR, str], frozenset[str]] = {}
-        self._root_of: dict[str, str] = {}
+        self._starts: dict[str, tuple[str, str]] = {}
 
     def module(self, path: str) -> ir.ModuleIR | None:
         if path not in self._modules:
             self._modules[path] = self.load(path)
         return self._modules[path]
 
-    def root_of(self, path: str) -> str:
-        root = self._root_of.get(path)
-        if root is None:
-            root = self._root_of[path] = source_root(path)
-        return root
+    def starts_of(self, path: str) -> tuple[str, str]:
+        """The folder of a script, and that of the package that a file belongs to: imports look there first."""
+        starts = self._starts.get(path)
+        if starts is None:
+            root, own = source_root(path), os.path.dirname(os.path.abspath(path))
+            starts = (root if os.path.exists(os.path.join(own, "__init__.py")) else own, root)
+            self._starts[path] = starts
+        return starts
 
     # Names
 
     def find(self, dotted: str, importer: str) -> ir.ModuleIR | None:
         """The module that ``dotted`` means when the file ``importer`` imports it."""
         head = dotted.split(".", 1)[0]
-        if head in EXTERNAL or not head:
+        if head in EXTERNAL or not dotted:
             return None
-        root = self.root_of(importer)
-        key = (root, dotted)
+        starts = self.starts_of(importer)
+        key = (starts, dotted)
         if key not in self._found:
-            self._found[key] = self._search(dotted, root)
+            self._found[key] = self._search(dotted, starts)
         return self._found[key]
 
-    def _search(self, dotted: str, root: str) -> ir.ModuleIR | None:
-        base = dotted.replace(".", os.sep)
-        head = dotted.split(".", 1)[0]
-        for folder in (root, *(r for r in self.roots if r != root)):
+    def _search(self, dotted: str, starts: tuple[str, str]) -> ir.ModuleIR | None:
+        """A name that starts with dots leads so many folders above the root."""
+        name = dotted.lstrip(".")
+        base = name.replace(".", os.sep)
+        head = name.split(".", 1)[0]
+        levels = len(dotted) - len(name)
+        folders = (above(starts[1], levels),) if levels else tuple(dict.fromkeys((*starts, *self.roots)))
+        for folder in folders:
             # Among installed packages only the linted ones are read: the others are libraries.
             if os.path.basename(folder) in INSTALLED and head not in self.packages:
                 continue

@@ -11,7 +11,7 @@ import msgspec
 
 from xlalint.facts.options import Assumptions
 from xlalint.program.import_graph import ImportGraph
-from xlalint.program.link import dotted_name, source_root
+from xlalint.program.link import dotted_name, import_roots, source_root
 from xlalint.sources.dependents import Index
 from xlalint.sources.discover import shown
 from xlalint.sources.read import read
@@ -88,7 +88,7 @@ class Workspace(msgspec.Struct, frozen=True):
 
     def roots(self) -> frozenset[str]:
         """The folders that imports may start from."""
-        return frozenset(map(source_root, self.files))
+        return import_roots(map(source_root, self.files))
 
     def packages(self) -> frozenset[str]:
         """The names by which top-level packages and modules of the run are imported."""
