@@ -34,7 +34,9 @@ from xlalint.program import ir
 
 def binary(frame: Frame, operator: str, left: Value, right: Value, node: ir.Expr) -> Value:
     if isinstance(left, OBJECTS) or isinstance(right, OBJECTS):
-        return by_method(frame, operator, left, right, node)
+        answer = by_method(frame, operator, left, right, node)
+        if answer is not None:
+            return answer
     left, right = as_operand(left), as_operand(right)
     a, b = tensor_of(left), tensor_of(right)
     if a is not None or b is not None:
@@ -76,7 +78,7 @@ NAMES = {"div": "truediv", "shl": "lshift", "shr": "rshift"}
 """Operators whose methods are named otherwise."""
 
 
-def by_method(frame: Frame, operator: str, left: Value, right: Value, node: ir.Expr) -> Value:
+def by_method(frame: Frame, operator: str, left: Value, right: Value, node: ir.Expr) -> Value | None:
     """``a + b`` of the program's objects: ``__add__`` of the one, or ``__radd__`` of the other."""
     name = NAMES.get(operator, operator)
     if isinstance(left, OBJECTS):
@@ -84,11 +86,9 @@ def by_method(frame: Frame, operator: str, left: Value, right: Value, node: ir.E
             return members.call_special_method(frame, left, f"__i{name}__", [right], span_of(node))
         if members.has_method(frame, left, f"__{name}__"):
             return members.call_special_method(frame, left, f"__{name}__", [right], span_of(node))
-    if isinstance(right, OBJECTS):
-        if type(left) is Host and left.type == "str" and operator == "mod":
-            return filled_in(frame, right, node)
+    if isinstance(right, OBJECTS) and members.has_method(frame, right, f"__r{name}__"):
         return members.call_special_method(frame, right, f"__r{name}__", [left], span_of(node))
-    return UNKNOWN
+    return None
 
 
 def filled_in(frame: Frame, values: Value, node: ir.Expr) -> Value:
