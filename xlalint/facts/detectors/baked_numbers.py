@@ -47,6 +47,8 @@ SIZES: dict[str, tuple[str, ...]] = {
     "unflatten": ("1", "sizes"),
     "pad": ("0", "pad"),
     "interpolate": ("0", "1", "size", "scale_factor"),
+    "one_hot": ("0", "num_classes"),
+    **dict.fromkeys(("diag", "diag_embed"), ("0", "diagonal", "offset")),
 }
 """Arguments (after the tensor, by position or name; ``*`` all) that become part of the graph's shape or constants.
 Measured: a new value of any of them is a new graph; a number in ``+ - * /``, ``clamp``, ``full``'s value is not."""
@@ -66,8 +68,12 @@ BAKED: dict[str, tuple[str, ...]] = {
     "pow": ("0", "exponent"),
     "norm": ("0", "p"),
     "normalize": ("0", "p"),
-    "layer_norm": ("eps",),
+    **dict.fromkeys(("layer_norm", "group_norm"), ("eps",)),
+    "logit": ("0", "eps"),
+    "dist": ("1", "p"),
+    "kthvalue": ("0", "k"),
     "threshold": ("0", "1", "threshold", "value"),
+    "pad": ("0", "2", "pad", "value"),
     "batch_norm": ("momentum", "eps"),
 }
 

@@ -189,13 +189,19 @@ def through(operator: str, left: Host, right: Host) -> LoopKey | None:
     """What is left of two numbers' marks after an operator: a sum stays as long, what is rounded does not."""
     a, b = left.varies, right.varies
     if not is_mark(a) and not is_mark(b):
-        return join_varies(a, b)
+        return faster(a, b)
     kept = [
         after(operator, a, right) if not is_mark(a) or operator in ("add", "sub") else None,
         after(operator, b, left) if not is_mark(b) or operator == "add" else None,
     ]
     loops = [key for key in kept if key is not None and not is_mark(key)]
-    return min(loops) if loops else join_varies(*kept)
+    return faster(*loops, *[None] * (2 - len(loops))) if loops else join_varies(*kept)
+
+
+def faster(a: LoopKey | None, b: LoopKey | None) -> LoopKey | None:
+    """Of two loops that change a number, the one that does so more often: in one function, the inner one, whose line
+    is the later. ``epoch * len(loader) + step`` is another number in each step."""
+    return max(a, b) if a is not None and b is not None and a[:2] == b[:2] else join_varies(a, b)
 
 
 def after(operator: str, mark: LoopKey | None, other: Value) -> LoopKey | None:

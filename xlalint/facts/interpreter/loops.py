@@ -211,17 +211,30 @@ def goes_by_key(node: ir.For) -> bool:
 
 def mark_counter(frame: Frame, node: ir.For, element: Value) -> Value:
     """A loop's own number changes with each iteration."""
-    call = node.iterable
-    while type(call) is ir.Call and called_name(call) not in COUNTING and call.arguments:
-        call = call.arguments[0]
-    if type(call) is not ir.Call or called_name(call) not in COUNTING:
+    return counted(frame, node.iterable, element)
+
+
+def counted(frame: Frame, iterable: ir.Expr, element: Value) -> Value:
+    """The element of what is iterated, with the numbers that ``range``, ``enumerate`` and their kin put into it marked,
+    however they are wrapped: ``zip(loader, range(n))``, ``enumerate(range(0, n, k))``."""
+    if type(iterable) is not ir.Call:
         return element
-    key = frame.loop_key()
+    name, parts = called_name(iterable), element.elements if type(element) is Sequence else None
+    if name not in COUNTING and not (name == "zip" and parts is not None and len(parts) == len(iterable.arguments)):
+        return counted(frame, iterable.arguments[0], element) if iterable.arguments and name != "zip" else element
     if type(element) is Host and element.type == "int":
-        return host("int", varies=key)
-    if type(element) is Sequence and element.elements and type(element.elements[0]) is Host:
-        return sequence(element.kind, (host("int", varies=key), *element.elements[1:]))
-    return element
+        return host("int", varies=frame.loop_key())
+    if type(element) is not Sequence or not parts:
+        return element
+    if name == "zip":
+        marked = [counted(frame, part, value) for part, value in zip(iterable.arguments, parts, strict=True)]
+    elif type(parts[0]) is Host:
+        inner = iterable.arguments[0] if name == "enumerate" and iterable.arguments else None
+        rest = [counted(frame, inner, value) for value in parts[1:]] if inner is not None else parts[1:]
+        marked = [host("int", varies=frame.loop_key()), *rest]
+    else:
+        return element
+    return sequence(element.kind, marked)
 
 
 def execute_while(frame: Frame, node: ir.While) -> None:

@@ -6,7 +6,7 @@ from xlalint.facts.detectors.text_reads import read_by_text
 from xlalint.facts.detectors.uploads import check_mixed
 from xlalint.facts.domain.lattice import sequence, union
 from xlalint.facts.domain.refinement import as_operand
-from xlalint.facts.domain.row_lengths import after, width_among
+from xlalint.facts.domain.row_lengths import after, is_mark, width_among
 from xlalint.facts.domain.values import (
     ANY_HOST,
     INT,
@@ -51,21 +51,23 @@ def binary(frame: Frame, operator: str, left: Value, right: Value, node: ir.Expr
         return sequences(operator, left, right)
     if type(left) is Host and operator in ("add", "sub") and (width := width_among((left,))) is not None:
         return host(left.type, varies=after(operator, width, right), read_from_device=left.read_from_device)
-    drawn = drawn_beside_unknown(operator, left, right)
-    if drawn is not None:
-        return drawn
+    counted = counted_beside_unknown(operator, left, right)
+    if counted is not None:
+        return counted
     if ANY_HOST in (left, right):
         return UNKNOWN if UNKNOWN in (left, right) else ANY_HOST
     return STR if type(left) is Host and left.type == "str" else UNKNOWN
 
 
-def drawn_beside_unknown(operator: str, left: Value, right: Value) -> Value | None:
-    """``size // stride * stride``: what a random size is counted in is a number, too."""
-    given = (left,) if operator in DIVISIONS else (left, right) if operator in WHOLE else ()
-    for value in given:
-        counts = type(value) is Host and is_drawn(value.varies) and (operator in DIVISIONS or value.type != "float")
-        if counts and type(value) is Host and UNKNOWN in (left, right):
-            return host("?", varies=value.varies)
+def counted_beside_unknown(operator: str, left: Value, right: Value) -> Value | None:
+    """``step * size``, ``size // stride * stride``: what a number that changes is counted in is a number, too."""
+    if UNKNOWN not in (left, right):
+        return None
+    for value in (left,) if operator in DIVISIONS else (left, right) if operator in WHOLE else ():
+        if type(value) is Host and value.varies is not None and not is_mark(value.varies):
+            counts = value.type != "float" if operator in WHOLE else value.type == "int" or is_drawn(value.varies)
+            if counts:
+                return host("?", varies=value.varies)
     return None
 
 

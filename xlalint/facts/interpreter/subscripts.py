@@ -72,6 +72,9 @@ def subscript(frame: Frame, value: Value, index: ir.Expr, node: ir.Subscript) ->
     if masks_unknown(frame, value, key, index, node, Effect.BOOLEAN_INDEX):
         return tensor(certainty=1, varies=DATA)
     if isinstance(value, KnownObject):
+        if is_tensor_cut(value, index):
+            assert isinstance(value.element, Tensor)
+            return index_tensor(frame, value.element, index, node)
         return index_known_object(frame, value, key)
     return UNKNOWN
 
@@ -83,6 +86,16 @@ def cut_row(frame: Frame, index: ir.Expr, node: ir.Subscript) -> None:
         width = width_among((frame.env.get(upper.name, NONE),)) if type(upper) is ir.Name else None
         if width is not None and width[1] == SHORTEST[1]:
             tell_width(frame, node.at, "slice", width, upper)
+
+
+def is_tensor_cut(value: KnownObject, index: ir.Expr) -> bool:
+    """A batch that is cut by dimensions, or one that was moved to the device and is cut, is a tensor: no dict and no
+    list takes such a key, or can be moved."""
+    if value.role not in TENSOR_ROLES or not isinstance(value.element, Tensor):
+        return False
+    if type(index) is ir.Slice:
+        return value.role == Role.BATCH and value.element.device == XLA
+    return type(index) is ir.Display and any(type(part) is ir.Slice for part in index.elements)
 
 
 def index_known_object(frame: Frame, value: KnownObject, key: Value) -> Value:
