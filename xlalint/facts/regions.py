@@ -10,6 +10,10 @@ from xlalint.facts.kinds import LOOPS, SignKind
 from xlalint.facts.records import ROOT, Arm, CallEdge, FunctionKey, Region, RegionKey, Sign
 
 
+CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
+"""Methods whose calls name the class."""
+
+
 class FunctionFacts(msgspec.Struct, frozen=True, array_like=True):
     """One function as the fixpoint sees it. ``bases`` are the names of its class and the class's bases,
     ``overrides`` the methods of the bases that it stands in for."""

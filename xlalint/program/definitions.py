@@ -289,8 +289,21 @@ class Scopes:
         if self.current.is_module and isinstance(self.stack[-1], FunctionScope) and len(self.stack) == 1:
             self.is_script |= not self.package or spelled_last(call.func) in PROGRAMS
 
-    def note_main_guard(self) -> None:
-        self.is_script = True
+    @contextmanager
+    def main_guard(self, block: list[ast.stmt]) -> Iterator[None]:
+        """The calls in a ``__main__`` block are judged together."""
+        before = self.is_script
+        yield
+        self.is_script = before or self.is_program(block)
+
+    def is_program(self, block: list[ast.stmt]) -> bool:
+        """A block that has the examples of its file run makes no script of it, nor in a package one that tries out."""
+        if any(isinstance(node, ast.For | ast.While | ast.With) for node in block):
+            return True
+        called = {spelled_last(node.func) for one in block for node in ast.walk(one) if isinstance(node, ast.Call)}
+        own = {name for name in called & self.functions.keys() if not name.lstrip("_").startswith(TRIALS)}
+        tries_out = bool(self.package) or not called.isdisjoint(EXAMPLES)
+        return not tries_out or bool(own) or not called.isdisjoint(PROGRAMS)
 
     def import_(self, node: ast.Import | ast.ImportFrom) -> None:
         if not self.conditions:
@@ -317,6 +330,10 @@ class Scopes:
 
 PROGRAMS = frozenset({"main", "run", "train", "launch", "spawn", "Fire"})
 """What a file calls at its top level that is a program."""
+EXAMPLES = frozenset({"testmod", "testfile", "run_docstring_examples"})
+"""What runs the examples in docstrings."""
+TRIALS = ("test", "demo", "example")
+"""How functions are named that try out what stands in their file."""
 
 
 def spelled_last(node: ast.expr) -> str:

@@ -207,8 +207,9 @@ class Lowering:
 
     def if_(self, node: ast.If) -> ir.Stmt:
         if is_main_guard(node.test):
-            self.scopes.note_main_guard()
-            return ir.If(self.expr(node.test), self.block(node.body), self.block(node.orelse), header(node, node.test))
+            test, at = self.expr(node.test), header(node, node.test)
+            with self.scopes.main_guard(node.body):
+                return ir.If(test, self.block(node.body), self.block(node.orelse), at)
         test = self.expr(node.test)
         self.scopes.conditions += 1
         body, orelse = self.block(node.body), self.block(node.orelse)

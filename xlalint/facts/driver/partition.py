@@ -21,7 +21,7 @@ from xlalint.facts.engine.engine import Engine, is_without_grad
 from xlalint.facts.failures import Failure, reason_of
 from xlalint.facts.kinds import LOOPS
 from xlalint.facts.records import FunctionKey, FunctionRecord, RawEvent, RegionKey, function_key
-from xlalint.facts.regions import FunctionFacts, regions_around
+from xlalint.facts.regions import CONSTRUCTORS, FunctionFacts, regions_around
 from xlalint.program import ir
 from xlalint.program.link import Program, dotted_name, source_root
 from xlalint.program.lower import lower
@@ -34,10 +34,6 @@ from xlalint.sources.source import Source, Unreadable
 RECURSION_LIMIT = 12_000
 DEPTH_OF_SIGNS = 4
 """Calls by which a loop may lead to what tells that it is one of steps."""
-
-
-CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
-"""Methods whose calls name the class."""
 
 
 class ProjectCalls:

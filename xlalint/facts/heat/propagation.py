@@ -26,7 +26,7 @@ from xlalint.facts.heat.entry_points import (
 from xlalint.facts.heat.loop_kinds import STRONG, StepLoops
 from xlalint.facts.kinds import LEARNS, LOOPS, TRAINED, LoopKind, RegionKind, SignKind
 from xlalint.facts.records import ROOT, CallEdge, FunctionKey, RegionKey
-from xlalint.facts.regions import FunctionFacts, compiled_functions, loop_of, regions_around, within
+from xlalint.facts.regions import CONSTRUCTORS, FunctionFacts, compiled_functions, loop_of, regions_around, within
 from xlalint.knowledge.tables import frameworks
 from xlalint.program.ir import unpack
 
@@ -51,7 +51,6 @@ class Giving(msgspec.Struct, frozen=True):
 
     pace: Pace
     via: tuple[FunctionKey, CallEdge] | None = None
-
 
 class HeatMap(StepLoops):
     """The fixpoint. ``pace(function, region)`` answers; ``chain(function)`` tells the calls from the step loop."""
@@ -122,7 +121,7 @@ class HeatMap(StepLoops):
             callee = self.functions[edge.callee]
             # A name that tells of setting up is overruled by a caller that is known to run in each step.
             apart = self.is_fixed(callee) or (sets_up(callee) and given.assumed)
-            if apart and not called_in_sight(given, mine):
+            if apart and not called_in_sight(given, mine) and not made_in_steps(callee, given):
                 continue
             self.base[edge.callee] = given
             self.via[edge.callee] = (key, edge)
@@ -377,6 +376,12 @@ def entry_row(name: str, bases: tuple[str, ...]) -> str | None:
 def called_in_sight(given: Pace, mine: Pace) -> bool:
     """A name that promises seldom runs is overruled by a call in a step loop that can be seen."""
     return mine.heat < Heat.STEP and given.heat >= Heat.STEP and given.loop is not None
+
+
+def made_in_steps(function: FunctionFacts, given: Pace) -> bool:
+    """Whether a constructor's objects come and go with the steps: those of a plain class that a step makes, as a model
+    or an optimizer is made before."""
+    return function.name in CONSTRUCTORS and not function.is_module and given.heat >= Heat.STEP and not given.assumed
 
 
 def hotter(a: Pace, b: Pace) -> bool:

@@ -8,6 +8,7 @@ from xlalint.facts.domain.values import (
     ANY_HOST,
     NONE,
     Class,
+    Struct,
     Value,
     function_value,
     instance,
@@ -34,7 +35,7 @@ def construct(frame: Frame, callee: Class, call: Call) -> Value:
         return ANY_HOST
     bases = list(engine.program.external_bases(cls))
     if is_data_class(frame, cls):
-        return data_record(frame, cls, call.arguments, call.keywords)
+        return checked_record(frame, cls, data_record(frame, cls, call.arguments, call.keywords), call)
     framework = framework_role(frame, cls, bases, call)
     if framework is not None:
         return framework
@@ -99,6 +100,15 @@ def data_record(frame: Frame, cls: ir.ClassIR, arguments: list[Value], keywords:
     missing = {name: frame.engine.class_value(frame, cls, name) or NONE for name in names if name not in fields}
     ordered = [(name, fields.get(name, missing.get(name, NONE))) for name in names]
     return struct(cls, tuple(ordered))
+
+
+def checked_record(frame: Frame, cls: ir.ClassIR, record: Value, call: Call) -> Value:
+    """The record after its own ``__post_init__``, which checks and derives fields."""
+    check = frame.engine.program.method(cls, "__post_init__")
+    if check is None or not isinstance(record, Struct):
+        return record
+    answer = frame.engine.call(frame, function_value(check, record), [], {}, call.node.at)
+    return struct(cls, tuple({**dict(record.fields), **answer.writes}.items())) if answer.writes else record
 
 
 def framework_role(
