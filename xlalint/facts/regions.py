@@ -9,7 +9,6 @@ import msgspec
 from xlalint.facts.kinds import LOOPS, SignKind
 from xlalint.facts.records import ROOT, Arm, CallEdge, FunctionKey, Region, RegionKey, Sign
 
-
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
 """Methods whose calls name the class."""
 

@@ -26,6 +26,10 @@ def lower(source: Source, module: str, package: str) -> ir.ModuleIR:
     return Lowering(source.path, package).module(parse(source.text), source.path, module)
 
 
+SAVING = "save_for_backward"
+"""The method of an autograd function's context that takes tensors alone."""
+
+
 class Lowering:
     """One file's lowering; holds the scopes, everything else is a pure function of the tree."""
 
@@ -301,7 +305,11 @@ class Lowering:
         function = self.expr(node.func)
         self.scopes.use_call(function)
         keywords = tuple([(k.arg, self.expr(k.value)) for k in node.keywords])
-        return ir.Call(function, self.exprs(node.args), keywords, span(node))
+        arguments = self.exprs(node.args)
+        if isinstance(function, ir.Attribute) and function.name == SAVING:
+            for argument in arguments:
+                self.scopes.use(argument, SAVING)
+        return ir.Call(function, arguments, keywords, span(node))
 
     def subscript(self, node: ast.Subscript) -> ir.Expr:
         value = self.expr(node.value)

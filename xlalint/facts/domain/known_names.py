@@ -25,7 +25,9 @@ HOST_METHODS = {
     **dict.fromkeys(("dim", "numel", "nelement", "ndimension", "element_size", "data_ptr", "get_device"), "int"),
     **dict.fromkeys(("storage_offset", "sym_size", "__len__", "_version"), "int"),
     **dict.fromkeys(("is_contiguous", "is_floating_point", "is_complex", "is_shared", "is_pinned"), "bool"),
-    **dict.fromkeys(("has_names", "is_inference", "is_signed", "is_same_size"), "bool"),
+    **dict.fromkeys(
+        ("has_names", "is_inference", "is_signed", "is_same_size", "is_conj", "is_neg", "is_set_to"), "bool"
+    ),
     **dict.fromkeys(("stride",), "size"),
     **dict.fromkeys(("untyped_storage", "storage", "register_hook", "register_post_accumulate_grad_hook"), "object"),
     **dict.fromkeys(("retain_grad",), "none"),
@@ -81,11 +83,12 @@ TENSOR_ONLY = frozenset([
     "index_copy_", "index_fill_", "index_select", "is_cuda", "is_floating_point", "log_softmax", "logsumexp", "long",
     "mT", "masked_fill", "masked_fill_", "masked_scatter", "masked_scatter_", "masked_select", "matmul", "mul_",
     "nan_to_num_", "narrow", "new_empty", "new_full", "new_ones", "new_tensor", "new_zeros", "numel", "permute",
-    "relu", "repeat_interleave", "requires_grad", "requires_grad_", "rsqrt", "scatter", "scatter_", "scatter_add",
-    "scatter_add_", "sigmoid", "softmax", "sub_", "sum_to_size", "type_as", "unbind", "unsqueeze", "unsqueeze_",
-    "view_as",
+    "relu", "repeat_interleave", "requires_grad", "requires_grad_", "rsqrt", "save_for_backward", "scatter", "scatter_",
+    "scatter_add", "scatter_add_", "sigmoid", "softmax", "sub_", "sum_to_size", "type_as", "unbind", "unsqueeze",
+    "unsqueeze_", "view_as",
 ])  # fmt: skip
-"""Attributes that only tensors have (numpy and Python objects lack them): their use makes a parameter a tensor."""
+"""Attributes that only tensors have (numpy and Python objects lack them), and what is done to tensors alone: such a use
+makes a parameter a tensor."""
 
 ANY_ATTRIBUTE_ROLES = TENSOR_ROLES
 PROPERTY_DECORATORS = frozenset({"property", "cached_property", "lazy_property", "torch_compilable_property"})

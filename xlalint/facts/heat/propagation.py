@@ -52,6 +52,7 @@ class Giving(msgspec.Struct, frozen=True):
     pace: Pace
     via: tuple[FunctionKey, CallEdge] | None = None
 
+
 class HeatMap(StepLoops):
     """The fixpoint. ``pace(function, region)`` answers; ``chain(function)`` tells the calls from the step loop."""
 

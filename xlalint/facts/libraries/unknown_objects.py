@@ -8,6 +8,7 @@ from xlalint.facts.detectors.mode_switches import switch_mode
 from xlalint.facts.detectors.padding import check_padding_call
 from xlalint.facts.detectors.text_reads import logged
 from xlalint.facts.domain.known_names import LEVELS, OPTIMIZER_NAMES
+from xlalint.facts.domain.lattice import sequence
 from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.row_lengths import largest_item
 from xlalint.facts.domain.values import (
@@ -16,6 +17,7 @@ from xlalint.facts.domain.values import (
     LONGEST,
     NONE,
     READ_NUMBER,
+    STR,
     UNKNOWN,
     Host,
     Value,
@@ -87,11 +89,22 @@ def call_unknown_method(frame: Frame, receiver: Value, call: Call) -> Value:
     if text in frameworks().names("tokenizer-name") or text.endswith("tokenizer"):
         check_padding_call(frame, call)
         return UNKNOWN
+    if call.name in TENSORS_OF_MODULES and not call.arguments:
+        return TENSORS_OF_MODULES[call.name]
     if call.name == "prepare" and "accelerator" in text:
         return call_driver(frame, known_object(Role.ACCELERATOR), call)
     return call_unknown(frame, call)
 
 
+WEIGHT = tensor(dtype="float", certainty=1)
+BUFFER = tensor(certainty=1, grad=False)
+TENSORS_OF_MODULES: dict[str, Value] = {
+    "parameters": known_object(Role.PARAMETERS, WEIGHT),
+    "named_parameters": known_object(Role.PARAMETERS, sequence("tuple", (STR, WEIGHT))),
+    "buffers": known_object(Role.PARAMETERS, BUFFER),
+    "named_buffers": known_object(Role.PARAMETERS, sequence("tuple", (STR, BUFFER))),
+}
+"""Methods that modules alone have."""
 NEW_TENSORS = frozenset({"new_zeros", "new_ones", "new_full", "new_empty", "new_tensor"})
 
 

@@ -59,11 +59,9 @@ from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import results
 
 HOST_RESULTS: dict[str, Value] = {
-    "is_floating_point": BOOL,
-    "is_complex": BOOL,
-    "is_grad_enabled": BOOL,
-    "is_autocast_enabled": BOOL,
-    "is_storage": BOOL,
+    **dict.fromkeys(("is_floating_point", "is_complex", "is_signed", "is_conj", "is_neg", "is_same_size"), BOOL),
+    **dict.fromkeys(("is_inference", "is_inference_mode_enabled", "is_grad_enabled", "is_autocast_enabled"), BOOL),
+    **dict.fromkeys(("is_anomaly_enabled", "is_autocast_cache_enabled", "is_storage", "is_distributed"), BOOL),
     "are_deterministic_algorithms_enabled": BOOL,
     "finfo": OBJECT,
     "iinfo": OBJECT,
