@@ -24,5 +24,6 @@ def check(facts: Facts) -> Iterator[Finding]:
             message=f"`{switch.spelling}` changes the mode {how_often(switch)}: each mode is one more graph, "
             "compiled once for each shape, and the first switch stalls the run",
             help="run one step in each mode, with each batch shape, before the loop that must not stall",
-            severity=Severity.NOTE if switch.heat is Heat.EPOCH else None,
+            # Around an evaluation it is what any training does: told once, for the stall that it brings.
+            severity=Severity.NOTE if switch.heat < Heat.STEP else None,
         )

@@ -176,7 +176,8 @@ def _moved(one: Diagnostic, folder: str) -> Diagnostic:
         return os.path.relpath(path, os.path.realpath(folder)).replace(os.sep, "/")
 
     why = tuple(msgspec.structs.replace(reason, path=shown(reason.path)) for reason in one.why)
-    return msgspec.structs.replace(one, path=shown(one.path), why=why)
+    root = None if one.root is None else msgspec.structs.replace(one.root, path=shown(one.root.path))
+    return msgspec.structs.replace(one, path=shown(one.path), why=why, root=root)
 
 
 def facts_with(*events: Event, path: str = "page.py") -> Facts:

@@ -60,13 +60,21 @@ def test_a_finding_in_full(document: Any) -> None:
             "edits": [{"line": 12, "column": 23, "end_line": 12, "end_column": 27, "content": "detach"}],
         },
         "fingerprint": document["findings"][2]["fingerprint"],
+        "root": {
+            "id": document["findings"][2]["root"]["id"],
+            "kind": "place",
+            "path": "src/train.py",
+            "line": 12,
+            "column": 18,
+            "text": "XLA101 scalar-read-in-step",
+        },
         "evidence": None,
     }
 
 
 def test_what_stands_around_the_findings(document: Any) -> None:
     assert list(document) == ["schema_version", "tool", "findings", "skipped", "summary"]
-    assert document["schema_version"] == 1
+    assert document["schema_version"] == 2
     assert document["tool"] == {"name": "xlalint", "version": "0.1.0"}
     part = {"line": 7, "function": "Net.forward"}
     assert document["skipped"] == [

@@ -96,9 +96,9 @@ def test_an_evaluation_may_have_a_short_last_batch() -> None:
 
 @pytest.mark.parametrize(
     ("heat", "severities"),
-    [(Heat.ONCE, []), (Heat.EPOCH, [Severity.NOTE]), (Heat.AMORTISED, [None]), (Heat.STEP, [None])],
+    [(Heat.ONCE, []), (Heat.EPOCH, [Severity.NOTE]), (Heat.AMORTISED, [Severity.NOTE]), (Heat.STEP, [None])],
 )
-def test_a_mode_switch_is_a_note_once_an_epoch(heat: Heat, severities: list[Severity | None]) -> None:
+def test_a_mode_switch_between_steps_is_a_note(heat: Heat, severities: list[Severity | None]) -> None:
     found = findings("xla401_mode_alternation", event(Effect.MODE_SWITCH, "eval", heat=heat))
     assert [finding.severity for finding in found] == severities
 

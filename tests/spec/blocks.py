@@ -3,8 +3,9 @@
 A comment at the end of a line is a mark:
 
 ``# revealed: TEXT``  the ``reveal(x)`` of this line prints TEXT
-``# flagged: CODE [heat step] [certainty likely] [level note] [why TEXT]``  these codes and no others are flagged
-    here; what stands in brackets must hold too, ``why`` as a part of one of the reasons; commas part several codes
+``# flagged: CODE [heat step] [certainty likely] [level note] [why TEXT] [root NAME]``  these codes and no others are
+    flagged here; what stands in brackets must hold too, ``why`` as a part of one of the reasons; commas part several
+    codes; findings of one ``root`` are one group, and those of another are not in it
 ``# event: EFFECT [heat step] [certainty likely]``  an event of each of these effects begins on this line, whether or
     not a rule judges it; names are those of ``Effect``, and what stands in brackets must hold of it
 ``# no-event: EFFECT``  none of these begins here
@@ -28,7 +29,7 @@ _FENCE = re.compile(r"```py(?P<select>(?: XLA\d{3})*)")
 _FILE = re.compile(r"# file: (?P<name>\S+)$")
 _KINDS = "revealed|event|no-event|flagged|missed|false-alarm"
 _MARK = re.compile(rf"# (?P<kind>{_KINDS}): (?P<text>.*?)(?=\s+# (?:{_KINDS}): |$)")
-_DETAIL = re.compile(r"\[(?P<key>heat|certainty|level|why) (?P<text>[^\]]+)\]")
+_DETAIL = re.compile(r"\[(?P<key>heat|certainty|level|why|root) (?P<text>[^\]]+)\]")
 _CODE = re.compile(r"XLA\d{3}")
 _EVENT = re.compile(r"(?P<names>[^\[\]]+)(?P<details>(?: \[\w+ [^\[\]]+\])*)")
 _EVENT_DETAIL = re.compile(r"\[(?P<key>\w+) (?P<text>[^\]]+)\]")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from itertools import combinations
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 from blocks import Mark, Spec, SpecError, specs_in
 
 from xlalint.api import Effect, Event
 from xlalint.findings.model import Diagnostic
+from xlalint.findings.roots import cause_of
 from xlalint.testing import all_events, facts_in, findings_in, revealed
 
 FOLDER = Path(__file__).parent
@@ -21,6 +24,9 @@ CASES = [
 ]
 
 
+Found: TypeAlias = dict[tuple[str, int], list[Diagnostic]]
+
+
 @pytest.mark.parametrize("spec", CASES)
 def test_what_is_known_and_flagged_is_what_the_marks_say(spec: Spec) -> None:
     told = complaints(spec)
@@ -30,7 +36,7 @@ def test_what_is_known_and_flagged_is_what_the_marks_say(spec: Spec) -> None:
 def complaints(spec: Spec) -> list[str]:
     """All that differs from the marks, one line each."""
     found: list[str] = [*differing_values(spec), *differing_events(spec)]
-    by_line: dict[tuple[str, int], list[Diagnostic]] = {}
+    by_line: Found = {}
     for one in findings_in(spec.files, assume_xla=True, select=spec.select):
         by_line.setdefault((one.path, one.at.line), []).append(one)
     marks: dict[tuple[str, int], list[Mark]] = {}
@@ -40,7 +46,21 @@ def complaints(spec: Spec) -> list[str]:
     for path, line in sorted({*by_line, *marks}):
         here, wanted = by_line.get((path, line), []), marks.get((path, line), [])
         found.extend(f"{path}:{line}: {text}" for text in differing_findings(here, wanted))
-    return found
+    return [*found, *differing_roots(by_line, marks)]
+
+
+def differing_roots(found: Found, marks: dict[tuple[str, int], list[Mark]]) -> list[str]:
+    """The roots that are not one where the marks say so, or not apart."""
+    roots: dict[str, set[str]] = {}
+    for place, here in marks.items():
+        for mark in here:
+            name = dict(mark.details).get("root")
+            if name is not None:
+                ids = {cause_of(one).id for one in found.get(place, ()) if one.code in mark.codes}
+                roots.setdefault(name, set()).update(ids)
+    told = [f"root {name} is {len(ids)} roots" for name, ids in roots.items() if len(ids) > 1]
+    pairs = combinations(sorted(roots), 2)
+    return [*told, *(f"roots {one} and {other} are one" for one, other in pairs if roots[one] & roots[other])]
 
 
 def differing_values(spec: Spec) -> list[str]:
@@ -103,6 +123,7 @@ def agrees(one: Diagnostic, mark: Mark) -> bool:
     return all(
         any(text in reason.text for reason in one.why) if key == "why" else known[key] == text.upper()
         for key, text in mark.details
+        if key != "root"
     )
 
 
@@ -112,6 +133,9 @@ def describe(one: Diagnostic) -> str:
 
 
 READ = "import torch\nx = torch.ones(9, device='xla')\nx.sum().item()"
+PAIR = "import torch\nfor i in loader:\n    x, y = torch.ones(2, device='xla')\n"
+LOOP = f"{PAIR}    a += x.item()  # flagged: XLA101 [root a]\n"
+TWO, SAME = LOOP + "    b += y.item()", LOOP + "    b += x.item()"
 WRONG = {
     "an event that is not there": "x = 1  # event: scalar-read\n",
     "an event that is another": f"{READ}  # event: copy-to-host\n",
@@ -121,6 +145,12 @@ WRONG = {
     "an event that there ought not to be": f"{READ}  # no-event: scalar-read\n",
     "a finding that is not there": "x = 1  # flagged: XLA101\n",
     "a finding without a mark": "import torch\nfor i in loader:\n    torch.ones(9, device='xla').item()\n",
+    "two roots that are said to be one": f"{TWO}  # flagged: XLA101 [root a]\n".replace(
+        "#1", "# flagged: XLA101 [root a]"
+    ),
+    "one root that is said to be two": f"{SAME}  # flagged: XLA101 [root b]\n".replace(
+        "#1", "# flagged: XLA101 [root a]"
+    ),
     "a value that is another": "reveal(1)  # revealed: int 2\n",
     "a value without a mark": "reveal(1)\n",
     "a reveal that is never reached": "def f():\n    return 1\n    reveal(1)  # revealed: int 1\n",

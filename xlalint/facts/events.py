@@ -135,6 +135,40 @@ class Step(msgspec.Struct, frozen=True):
     text: str
 
 
+class RootKind(Enum):
+    """What one decision is, that causes the events of several places."""
+
+    PLACE = "place"
+    """None but the place itself."""
+    VALUE = "value"
+    """A value that several places read: a mask, a number, a tensor."""
+    STATEMENT = "statement"
+    TEST = "test"
+    USE = "use"
+    """What several values are taken to the host for: a logger, a figure."""
+    FUNCTION = "function"
+    """A function that makes batches, whatever it pads."""
+    CALL = "call"
+    """A call elsewhere that made what costs: ``weight_norm``."""
+    HABIT = "habit"
+    """What a file does throughout: ``.cuda()``, a mode of autocast."""
+    MODE = "mode"
+    """The change between training and evaluation, in all of a program."""
+
+
+class Root(msgspec.Struct, frozen=True, kw_only=True):
+    """What an event is caused by. Events with the same ``kind`` and ``key`` are caused by the same.
+
+    ``text`` names it in a message. Without a ``span`` it stands where the first of its events does.
+    """
+
+    kind: RootKind
+    key: str
+    text: str
+    path: str = ""
+    span: Span | None = None
+
+
 FEW_SHAPES = 32
 """So many shapes are soon seen, and then nothing is compiled any more."""
 
@@ -175,6 +209,10 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     assumed_of: str = ""
     loop_line: int = 0
     """Where the loop that makes it hot begins, if that is in this file."""
+    root: Root | None = None
+    """What causes it, where that may cause other events, too."""
+    behind_root: bool = False
+    """It stands behind the test that is its root, and reads what that has read."""
 
     @property
     def shapes(self) -> int | None:

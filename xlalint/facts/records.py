@@ -46,6 +46,27 @@ class Region(msgspec.Struct, frozen=True, array_like=True, gc=False):
     text: int
 
 
+class RawRoot(msgspec.Struct, frozen=True, array_like=True, gc=False, order=True):
+    """The value or call that an event is caused by.
+
+    ``text`` is the packed span that names it, ``at`` that of the statement which bound it (0: it is an expression, or
+    was given) and ``bound`` those that bound the names in an expression; ``path`` where that is another file.
+    ``tests`` are the tests that the event stands behind where they hold.
+    ``use`` is what the value is taken for: the name of an object and the statement that bound it, or no name and the
+    statement that first uses what this one binds.
+    """
+
+    text: int = 0
+    at: int = 0
+    bound: tuple[int, ...] = ()
+    path: str = ""
+    tests: tuple[int, ...] = ()
+    use: tuple[str, int] = ("", 0)
+
+
+NO_ROOT: Final = RawRoot()
+
+
 class RawEvent(msgspec.Struct, frozen=True, array_like=True, gc=False):
     effect: Effect
     subject: str
@@ -67,6 +88,7 @@ class RawEvent(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """It stands in an arm of an ``if`` of which nothing is known."""
     arms: tuple[Arm, ...] = ()
     """The arms that it stands in where the function is evaluated for its own sake; none where a call sees it."""
+    root: RawRoot = NO_ROOT
 
 
 class Sign(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -142,6 +164,7 @@ def event_rank(event: RawEvent) -> tuple[object, ...]:
         event.guards,
         event.region,
         not event.undecided,
+        event.root,
     )
 
 

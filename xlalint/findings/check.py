@@ -7,9 +7,10 @@ from functools import cached_property
 
 import msgspec
 
-from xlalint.facts.events import Certainty, Event, Facts, Heat, Span, Step
+from xlalint.facts.events import Certainty, Event, Facts, Heat, Root, RootKind, Span, Step
 from xlalint.findings.fingerprint import fingerprints
 from xlalint.findings.model import (
+    Cause,
     Diagnostic,
     Edit,
     Finding,
@@ -24,6 +25,7 @@ from xlalint.findings.model import (
 )
 from xlalint.findings.places import Anchors, Lines, position_of
 from xlalint.findings.registry import Loaded
+from xlalint.findings.roots import cause
 from xlalint.findings.selection import FileIgnores, counts_in, covers, is_selected, modes_of, severity_of
 from xlalint.findings.settings import Configuration
 from xlalint.findings.suppression import UNUSED, Directive, Suppressions
@@ -70,6 +72,7 @@ class Judge:
         placed = sorted(self._placed(active, facts, draft), key=_order)
         numbered = zip(placed, fingerprints(draft.names(placed)), strict=True)
         kept = [(one, name) for one, name in _one_per_event(numbered) if one.finding.at.certainty >= self._least]
+        draft.note_first_places(one for one, _ in kept)
         found = [self._diagnostic(one, name, draft) for one, name in kept]
         if self._reports_unused and not covers(ignored, UNUSED):
             known = [one.rule for one in self._rules]
@@ -108,12 +111,14 @@ class Judge:
             loop_line=event.loop_line,
             neutral=finding.neutral or rule.neutral,
             package=finding.package,
+            root=draft.cause(event.root),
         )
 
     def _severity(self, finding: Finding) -> Severity:
         level = self._level(finding.rule, finding.severity)
-        # What runs in evaluation only costs less often: one level lower.
-        return Severity(max(Severity.NOTE, level - 1)) if finding.at.evaluation else level
+        # What runs in evaluation only costs less often, and what a test has read is there already: one level lower.
+        is_less = finding.at.evaluation or finding.at.behind_root
+        return Severity(max(Severity.NOTE, level - 1)) if is_less else level
 
     def _level(self, rule: Rule, own: Severity | None = None) -> Severity:
         override = severity_of(rule, self._configuration.settings.severity)
@@ -145,6 +150,7 @@ class _Draft:
         self._tools = tools
         self._used: set[Directive] = set()
         self.failures: list[Skipped] = []
+        self._first_places: dict[tuple[RootKind, str], Position] = {}
 
     def findings(self, loaded: Loaded, facts: Facts) -> Iterator[Finding]:
         """The findings of one rule. A rule that raises is reported as a failure, and the others go on."""
@@ -205,6 +211,20 @@ class _Draft:
             rule = other.finding.rule
             yield Reason(self.source.path, other.at.line, other.at.column, f"this is {rule.code} {rule.name} too")
 
+    def note_first_places(self, placed: Iterable[_Placed]) -> None:
+        """Where the first finding of each root stands, for roots that have no place of their own."""
+        for one in placed:
+            root = one.finding.at.root
+            if root is not None:
+                self._first_places.setdefault((root.kind, root.key), one.at)
+
+    def cause(self, root: Root | None) -> Cause | None:
+        if root is None:
+            return None
+        if root.span is None:
+            return cause(root, self._first_places[root.kind, root.key])
+        return cause(root, self._shown_at(root.path, root.span))
+
     def fix(self, edit: Edit | None) -> Fix | None:
         if edit is None or self._tools.text_edits is None:
             return None
@@ -241,11 +261,14 @@ class _Draft:
                 fingerprint=name,
             )
 
-    def _reason(self, step: Step) -> Reason:
+    def _shown_at(self, path: str, span: Span) -> Position:
         lines: Lines | None = self._lines
-        if step.path != self.source.path:
-            lines = self._tools.lines_of(step.path) if self._tools.lines_of is not None else None
-        at = position_of(lines or (), step.span)
+        if path != self.source.path:
+            lines = self._tools.lines_of(path) if self._tools.lines_of is not None else None
+        return position_of(lines or (), span)
+
+    def _reason(self, step: Step) -> Reason:
+        at = self._shown_at(step.path, step.span)
         return Reason(step.path, at.line, at.column, step.text)
 
 

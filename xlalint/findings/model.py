@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from xlalint.facts.events import Certainty, Event, Facts, Heat, Span
+from xlalint.facts.events import Certainty, Event, Facts, Heat, RootKind, Span
 
 
 class Severity(IntEnum):
@@ -210,6 +210,17 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     neutral_program: str = ""
 
 
+class Cause(msgspec.Struct, frozen=True, kw_only=True):
+    """The root of a finding as it is shown. Findings with the same ``id`` are caused by one decision."""
+
+    id: str
+    kind: RootKind
+    path: str
+    line: int
+    column: int
+    text: str
+
+
 class Diagnostic(msgspec.Struct, frozen=True, kw_only=True):
     """A finding anchored in its file: all that a report needs."""
 
@@ -237,6 +248,8 @@ class Diagnostic(msgspec.Struct, frozen=True, kw_only=True):
     """The installed package whose source costs: what a device runs may import it."""
     evidence: Evidence | None = None
     """What a device said of it; None before ``validate``."""
+    root: Cause | None = None
+    """What causes it; None where that is the place itself, and nothing else comes of it."""
 
 
 class Skipped(msgspec.Struct, frozen=True):

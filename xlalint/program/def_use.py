@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
+from typing import Any
 
 from xlalint.program import ir
 from xlalint.program.traversal import blocks_of, calls_in, names_in, path_of, walk
@@ -89,6 +90,49 @@ def iterated_by(function: ir.FunctionIR) -> dict[str, tuple[ir.Expr, ...]]:
             for name in names_in(node.target):
                 found[name] = (*found.get(name, ()), node.iterable)
     return found
+
+
+@functools.lru_cache(maxsize=8192)
+def statements_of(function: ir.FunctionIR) -> dict[int, tuple[ir.Stmt, int]]:
+    """A function's statements by packed span, each with the next one of its block that uses what it binds (0: none)."""
+    found: dict[int, tuple[ir.Stmt, int]] = {}
+    pending = [function.body]
+    while pending:
+        block = pending.pop()
+        used: dict[str, int] = {}
+        for statement in reversed(block):
+            targets = statement.targets if type(statement) is ir.Assign else ()
+            bound = [name for one in targets for part in unpacked(one) if (name := path_of(part)) is not None]
+            found[statement.at] = (statement, next((used[name] for name in bound if name in used), 0))
+            for inner in blocks_of(statement):
+                pending.append(inner)
+                # Who uses it there, and whether it is one, is not asked.
+                for name in names_in(inner):
+                    used[name] = 0
+            for name in bound:
+                used.pop(name, None)
+            used.update(dict.fromkeys(names_in(head_of(statement)), statement.at))
+    return found
+
+
+def head_of(statement: ir.Stmt) -> object:
+    """What a statement evaluates itself: of one with blocks its test, or what it iterates."""
+    return HEADS[type(statement)](statement) if type(statement) in HEADS else statement
+
+
+HEADS: dict[type, Callable[[Any], object]] = {
+    # What is returned together was not made for one thing.
+    ir.Return: lambda node: (),
+    ir.If: lambda node: node.test,
+    ir.While: lambda node: node.test,
+    ir.For: lambda node: node.iterable,
+    ir.With: lambda node: tuple(item for item, _ in node.items),
+    ir.Try: lambda node: (),
+    ir.Match: lambda node: node.subject,
+    ir.Assign: lambda node: (node.value, tuple(one for one in node.targets if path_of(one) is None)),
+    ir.Define: lambda node: (),
+    ir.DefineClass: lambda node: (),
+}
 
 
 @lru_cache(maxsize=8192)

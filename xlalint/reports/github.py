@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from xlalint.findings.model import Diagnostic, Report, Severity, Skipped
+from xlalint.findings.model import Report, Severity, Skipped
+from xlalint.findings.roots import Group
 from xlalint.reports import evidence
 from xlalint.reports.context import ReportContext, shown
+from xlalint.reports.grouped import others_told, shown_groups
 
 _COMMANDS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
 def render(report: Report, context: ReportContext) -> str:
-    told = [*map(_command, shown(report, context)), *map(_skipped_command, report.skipped)]
+    told = [*map(_command, shown_groups(shown(report, context))), *map(_skipped_command, report.skipped)]
     return "".join(f"{line}\n" for line in told)
 
 
@@ -23,7 +25,9 @@ def _skipped_command(skipped: Skipped) -> str:
     return f"::warning file={_property(skipped.path)}{line},title={title}::{text}"
 
 
-def _command(diagnostic: Diagnostic) -> str:
+def _command(group: Group) -> str:
+    """One annotation for each root: GitHub shows ten of a step."""
+    diagnostic = group.shown
     at = diagnostic.at
     properties: dict[str, object] = {"file": diagnostic.path, "line": at.line}
     # The runner takes columns only where a range starts and ends on one line, and drops them elsewhere.
@@ -37,6 +41,8 @@ def _command(diagnostic: Diagnostic) -> str:
     text = f"{diagnostic.path}:{at.line}:{at.column}: {diagnostic.code} {diagnostic.message}"
     if diagnostic.evidence is not None:
         text += f"\n{evidence.headline(diagnostic.evidence)}"
+    if group.others:
+        text += f"\n{others_told(group)}"
     if diagnostic.help:
         text += f"\nhelp: {diagnostic.help}"
     return f"::{_COMMANDS[diagnostic.severity]} {listed}::{_escaped(text)}"

@@ -9,11 +9,12 @@ from typing import Final
 
 import msgspec
 
-from xlalint.findings.model import Diagnostic, Fix, Mode, Position, Report, Skipped, UsedProfile
+from xlalint.findings.model import Cause, Diagnostic, Fix, Mode, Position, Report, Skipped, UsedProfile
+from xlalint.findings.roots import cause_of
 from xlalint.reports import evidence
 from xlalint.reports.context import ReportContext, shown
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 
 
 def render(report: Report, context: ReportContext) -> str:
@@ -76,7 +77,19 @@ def _finding(diagnostic: Diagnostic) -> dict[str, object]:
         ],
         "fix": None if diagnostic.fix is None else _fix(diagnostic.fix),
         "fingerprint": diagnostic.fingerprint,
+        "root": _root(cause_of(diagnostic)),
         "evidence": None if diagnostic.evidence is None else evidence.as_json(diagnostic.evidence),
+    }
+
+
+def _root(cause: Cause) -> dict[str, object]:
+    return {
+        "id": cause.id,
+        "kind": cause.kind.value,
+        "path": cause.path,
+        "line": cause.line,
+        "column": cause.column,
+        "text": cause.text,
     }
 
 

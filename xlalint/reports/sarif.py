@@ -18,13 +18,17 @@ import msgspec
 import sarif_om as om  # type: ignore[import-untyped]
 
 from xlalint.findings.model import Diagnostic, Fix, Mode, Reason, Report, Safety, Severity, Skipped, TextEdit
+from xlalint.findings.roots import Group, cause_of
 from xlalint.reports import evidence
-from xlalint.reports.context import ReportContext, RuleCard
+from xlalint.reports.context import ReportContext, RuleCard, shown
+from xlalint.reports.grouped import line_of, others_counted, shown_groups
 from xlalint.reports.line_hash import line_hashes
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _MOST_TAGS: Final = 10
 _LONGEST_DESCRIPTION: Final = 1024
+_MOST_RESULTS: Final = 10
+"""So many findings of one root are results of their own."""
 _FILES_AT_HAND: Final = 16
 """Results come file by file, but a chain of reasons leads into others."""
 _PROBLEM: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "recommendation"}
@@ -49,9 +53,18 @@ def _run(report: Report, context: ReportContext) -> Any:
         automation_details=om.RunAutomationDetails(id="xlalint/"),
         column_kind="unicodeCodePoints",
         invocations=[_invocation(report, context)],
-        results=[write.result(diagnostic) for diagnostic in report.diagnostics],
+        results=[write.result(group) for group in _grouped(report, context)],
         properties={"profiles": msgspec.to_builtins(report.profiles)} if report.profiles else None,
     )
+
+
+def _grouped(report: Report, context: ReportContext) -> list[Group]:
+    """Results in the order of the report: a root with many places is one, all other findings stand for themselves."""
+    told = shown(report, context)
+    large = [group for group in shown_groups(told) if len(group.members) > _MOST_RESULTS]
+    inside = {id(one) for group in large for one in group.members}
+    alone = [Group(one) for one in report.diagnostics if id(one) not in inside]
+    return sorted([*large, *alone], key=lambda group: (group.shown.path, group.shown.at, group.shown.code))
 
 
 def _rules(diagnostics: Sequence[Diagnostic], cards: Mapping[str, RuleCard]) -> dict[str, RuleCard]:
@@ -131,13 +144,14 @@ class _Results:
         self._lines: Callable[[str], list[str] | None] = lru_cache(_FILES_AT_HAND)(context.sources)
         self._hashes: Callable[[str], list[str]] = lru_cache(1)(lambda path: line_hashes(self._lines(path) or [""]))
 
-    def result(self, diagnostic: Diagnostic) -> Any:
-        related = list(self._related(diagnostic.why))
+    def result(self, group: Group) -> Any:
+        diagnostic = group.shown
+        related = list(self._related([*diagnostic.why, *map(_as_reason, group.others)]))
         return om.Result(
             rule_id=diagnostic.code,
             rule_index=self._rule_index[diagnostic.code],
             level=diagnostic.severity.name.lower(),
-            message=om.Message(text=_message(diagnostic)),
+            message=om.Message(text=_message(group)),
             locations=[om.Location(physical_location=self._place(diagnostic))],
             related_locations=related or None,
             code_flows=[self._flow(diagnostic)] if diagnostic.why else None,
@@ -149,6 +163,7 @@ class _Results:
                 "family": diagnostic.family,
                 "heat": diagnostic.heat.name.lower(),
                 "modes": [mode.value for mode in Mode if mode in diagnostic.modes],
+                "root": cause_of(diagnostic).id,
                 **({"evidence": evidence.as_json(diagnostic.evidence)} if diagnostic.evidence is not None else {}),
             },
         )
@@ -214,8 +229,13 @@ class _Results:
         return om.Fix(description=om.Message(text=fix.title + caution), artifact_changes=[change])
 
 
-def _message(diagnostic: Diagnostic) -> str:
+def _as_reason(other: Diagnostic) -> Reason:
+    return Reason(other.path, other.at.line, other.at.column, f"{other.code} {other.message}")
+
+
+def _message(group: Group) -> str:
     """GitHub shows the first sentence in lists, and a related location only where the text links to it."""
+    diagnostic = group.shown
     parts = [diagnostic.message]
     if diagnostic.evidence is not None:
         parts.append(f"On the device {evidence.headline(diagnostic.evidence)}.")
@@ -224,6 +244,10 @@ def _message(diagnostic: Diagnostic) -> str:
     if diagnostic.why:
         links = (f"[{_link_text(reason.text)}]({number})" for number, reason in enumerate(diagnostic.why, start=1))
         parts.append(f"Why: {'; '.join(links)}")
+    if group.others:
+        first = len(diagnostic.why) + 1
+        places = (f"[{line_of(one, diagnostic.path)}]({n})" for n, one in enumerate(group.others, start=first))
+        parts.append(f"{others_counted(group).capitalize()}: {', '.join(places)}")
     return "\n\n".join(parts)
 
 

@@ -9,8 +9,10 @@ import msgspec
 
 from xlalint.facts.events import Certainty
 from xlalint.findings.model import Diagnostic, Evidence, Position, Report, Safety, Verdict
+from xlalint.findings.roots import Group
 from xlalint.reports import evidence
 from xlalint.reports.context import ReportContext, shown
+from xlalint.reports.grouped import others_told, shown_groups
 from xlalint.reports.summary import profile_lines, summary_line
 from xlalint.reports.terminal import Style, columns, painted, severity_style, shown_text
 
@@ -23,21 +25,22 @@ def render(report: Report, context: ReportContext) -> str:
     diagnostics = shown(report, context)
     # Findings come file by file: one text at hand is enough.
     context = msgspec.structs.replace(context, sources=lru_cache(maxsize=1)(context.sources))
-    blocks = ["\n".join(_block(diagnostic, context)) for diagnostic in diagnostics]
+    blocks = ["\n".join(_block(group, context)) for group in shown_groups(diagnostics)]
     if not context.quiet:
         summary = painted(summary_line(report, diagnostics), Style.BOLD, context.color)
         blocks.append("\n".join([summary, *map(shown_text, profile_lines(report))]))
     return "\n\n".join(blocks) + "\n" if blocks else ""
 
 
-def _block(diagnostic: Diagnostic, context: ReportContext) -> Iterator[str]:
+def _block(group: Group, context: ReportContext) -> Iterator[str]:
+    diagnostic = group.shown
     color = context.color
     gutter = len(str(diagnostic.at.line))
     yield _headline(diagnostic, color)
     place = f"{shown_text(diagnostic.path)}:{diagnostic.at.line}:{diagnostic.at.column}"
     yield f"{' ' * gutter}{painted('-->', Style.GUTTER, color)} {place}"
     yield from _frame(diagnostic, context)
-    for label, style, text in _remarks(diagnostic):
+    for label, style, text in _remarks(group):
         bullet = painted("=", Style.GUTTER, color)
         yield f"{' ' * gutter} {bullet} {painted(label, style, color)}: {shown_text(text)}"
     if diagnostic.evidence is not None:
@@ -51,9 +54,12 @@ def _headline(diagnostic: Diagnostic, color: bool) -> str:
     return f"{severity}: {rule}{doubt}: {shown_text(diagnostic.message)}"
 
 
-def _remarks(diagnostic: Diagnostic) -> Iterator[tuple[str, Style, str]]:
+def _remarks(group: Group) -> Iterator[tuple[str, Style, str]]:
+    diagnostic = group.shown
     for reason in diagnostic.why:
         yield "note", Style.NOTE, f"{reason.path}:{reason.line}: {reason.text}"
+    if group.others:
+        yield "note", Style.NOTE, others_told(group)
     if diagnostic.help:
         yield "help", Style.HELP, diagnostic.help
     if diagnostic.fix is not None:

@@ -24,6 +24,8 @@ from xlalint.facts.events import Effect
 from xlalint.facts.operations.shapes import varying
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
+from xlalint.facts.state.roots import root_of
+from xlalint.program import ir
 
 T = TypeVar("T")
 
@@ -102,8 +104,19 @@ def check_numbers(
     if baked is not None and live and is_drawn(baked) and base in RESIZING:
         frame.emit(Effect.VARYING_BATCH, call.node.at, NONE, base, None, certainty=1, varies=baked)
     elif baked is not None and live and not (base in RECUT and baked == own):
-        frame.emit(Effect.BAKED_NUMBER, call.node.at, host("int", varies=baked), base, None, varies=baked)
+        number = host("int", varies=baked)
+        root = root_of(frame, Effect.BAKED_NUMBER, baked_node(call, BAKED[base], baked))
+        frame.emit(Effect.BAKED_NUMBER, call.node.at, number, base, None, varies=baked, root=root)
     return varying(sized)
+
+
+def baked_node(call: Call, places: tuple[str, ...], baked: LoopKey) -> ir.Expr | None:
+    """Which of a call's arguments is the number; of a function the tensor comes before them."""
+    first = max(0, len(call.node.arguments) - len(call.arguments))
+    keywords = {name: node for name, node in call.node.keywords if name is not None}
+    nodes = arguments_at(places, call.node.arguments[first:], keywords)
+    values = arguments_at(places, call.arguments, call.keywords)
+    return next((node for node, value in zip(nodes, values, strict=False) if varying([value]) == baked), None)
 
 
 def arguments_at(places: tuple[str, ...], arguments: abc.Sequence[T], keywords: abc.Mapping[str, T]) -> list[T]:

@@ -9,10 +9,11 @@ from xlalint.facts.domain.values import NONE, KnownObject, Mapping, Sequence, Te
 from xlalint.facts.events import Effect
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
+from xlalint.facts.state.roots import root_of
 from xlalint.knowledge.conditions import decide, parse
 from xlalint.knowledge.tables import CostlyCall, costly_calls
 from xlalint.program import ir
-from xlalint.program.traversal import names_in
+from xlalint.program.traversal import names_in, receiver_node
 
 FREE = "free"
 ANY = "*"
@@ -41,8 +42,10 @@ def check_call(
         if row.effect != FREE and not (row.chosen and is_chosen(frame.function.body, call.node.at)):
             shown = call.node.arguments[0] if row.operand and call.node.arguments else None
             form = row.fix if fixable else ""
+            effect = Effect(row.effect)
+            root = root_of(frame, effect, shown or receiver_node(call.node))
             frame.emit(
-                Effect(row.effect),
+                effect,
                 call.node.at,
                 known,
                 name,
@@ -50,6 +53,7 @@ def check_call(
                 certainty=certainty,
                 detail=row.detail,
                 form=form,
+                root=root,
             )
         return
 

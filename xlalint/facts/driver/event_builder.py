@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from xlalint.facts.detectors.joined_rows import IN_BATCH
-from xlalint.facts.detectors.mode_switches import alternates
 from xlalint.facts.domain.values import DATA, LoopKey
 from xlalint.facts.domain.variation import is_drawn, place_of, region_of
+from xlalint.facts.driver.event_roots import EventRoots
 from xlalint.facts.driver.file_index import Evaluated
+from xlalint.facts.driver.switches_told import SwitchesTold, root_of_switch
 from xlalint.facts.effect_traits import TRAITS
 from xlalint.facts.events import Certainty, Effect, Event, Heat, Place, Span, Step
 from xlalint.facts.heat import boundaries
@@ -71,18 +72,28 @@ class EventBuilder:
     """The events of one file. ``names`` are the paths as shown, by absolute path; ``imports_xla`` tells whether the
     program names torch_xla itself, ``uses_xla`` whether it runs on XLA, be it by assumption."""
 
-    def __init__(self, source: Source, heat: HeatMap, names: dict[str, str], uses_xla: bool, imports_xla: bool) -> None:
+    def __init__(
+        self,
+        source: Source,
+        heat: HeatMap,
+        names: dict[str, str],
+        uses_xla: bool,
+        imports_xla: bool,
+        switches: SwitchesTold,
+    ) -> None:
         self.source = source
         self.heat = heat
         self.names = names
         self.uses_xla = uses_xla
         self.imports_xla = imports_xla
+        self.switches = switches
         self.text = Text(source)
 
     def events(self, functions: Sequence[Evaluated]) -> Iterator[Event]:
         for one in functions:
             function = one.facts
             told: set[LoopKey] = set()
+            roots = EventRoots(function, one.events, self.text, self.shown)
             costly = {raw.at for raw in one.events if not TRAITS[raw.effect].coexists}
             for raw in sorted(one.events, key=lambda e: (e.at, e.effect.value)):
                 if raw.effect is Effect.BOUNDARY:
@@ -98,7 +109,8 @@ class EventBuilder:
                     told.add(raw.varies)
                     event = msgspec.structs.replace(event, detail=FEW, certainty=Certainty.POSSIBLE) if first else None
                 if event is not None:
-                    yield event
+                    behind = roots.test_before(raw) is not None
+                    yield msgspec.structs.replace(event, root=roots.of(raw) or event.root, behind_root=behind)
             for raw in boundaries.of_loops(function, self.heat):
                 event = self.event(raw, function)
                 if event is not None:
@@ -121,7 +133,7 @@ class EventBuilder:
             return None
         if (raw.form == BY_THE_STEP and pace.evaluation) or (raw.form == IN_BATCH and not pace.host):
             return None
-        if raw.effect is Effect.MODE_SWITCH and pace.heat >= Heat.EPOCH and not self.alternates(raw, function, pace):
+        if raw.effect is Effect.MODE_SWITCH and not self.switches.is_told(raw, function, pace):
             return None
         line, column, end_line, end_column = unpack(raw.at)
         return Event(
@@ -146,6 +158,7 @@ class EventBuilder:
             uses_xla=self.uses_xla,
             assumed_of=self.heat.assumed_of(function.key, raw.region) if pace.assumed else "",
             loop_line=self.loop_line(pace),
+            root=root_of_switch(pace, self.shown) if raw.effect is Effect.MODE_SWITCH else None,
         )
 
     def is_evaluation(self, function: FunctionFacts, pace: Pace) -> bool:
@@ -164,18 +177,6 @@ class EventBuilder:
             if off or self.is_without_gradients(known, depth - 1):
                 return True
         return False
-
-    def alternates(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> bool:
-        """Whether the rounds see both modes: setting the same one each time changes nothing."""
-        if pace.loop is not None:
-            signs = self.heat.signs_of(pace.loop)
-            return alternates(raw.subject, raw.detail, signs, pace.loop[0] == function.key)
-        if pace.heat >= Heat.AMORTISED:
-            return alternates(raw.subject, raw.detail, self.heat.everything(function.key, 2), True)
-        loops = list(self.heat.loops_around(function.key, raw.region))
-        return not loops or any(
-            alternates(raw.subject, raw.detail, self.heat.signs_of(loop), loop[0] == function.key) for loop in loops
-        )
 
     def certainty(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> Certainty:
         if function.is_passed_by(raw.arms):

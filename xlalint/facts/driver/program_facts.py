@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from xlalint.facts.driver.event_builder import EventBuilder
 from xlalint.facts.driver.file_index import Evaluated, Index
 from xlalint.facts.driver.partition import merge_partitions
+from xlalint.facts.driver.switches_told import SwitchesTold
 from xlalint.facts.driver.workspace import Workspace, absolute
 from xlalint.facts.driver.xla_reach import files_with_xla
 from xlalint.facts.events import Event, Facts
@@ -29,6 +30,7 @@ class ProgramFacts:
     ) -> None:
         functions = merge_partitions(parts)
         self.heat = HeatMap([one.facts for one in functions.values()], workspace.files)
+        self.switches = SwitchesTold(self.heat, functions.values())
         self.xla = files_with_xla(indexes, workspace.files)
         self.names = {**workspace.beside, **{path: source.path for path, source in workspace.sources.items()}}
         self.failures: dict[str, list[Failure]] = {}
@@ -67,4 +69,4 @@ class ProgramFacts:
     def placing(self, source: Source, assumptions: Assumptions) -> EventBuilder:
         in_reach = absolute(source.path) in self.xla
         uses_xla = in_reach if assumptions.assume_xla is None else assumptions.assume_xla
-        return EventBuilder(source, self.heat, self.names, uses_xla, in_reach)
+        return EventBuilder(source, self.heat, self.names, uses_xla, in_reach, self.switches)

@@ -39,6 +39,7 @@ from xlalint.facts.interpreter import subscripts
 from xlalint.facts.libraries.python.named_attributes import set_fields
 from xlalint.facts.operations import members
 from xlalint.facts.state.frame import Frame
+from xlalint.facts.state.roots import root_of
 from xlalint.facts.state.store import store
 from xlalint.program import ir
 
@@ -178,7 +179,8 @@ def store_in_tensor(frame: Frame, target: ir.Subscript, known: Tensor, value: Va
     if type(value) is Tensor and value.grad and not known.grad and type(target.value) is ir.Name:
         frame.env[target.value.name] = known.but(grad=True)
     if surely_host and type(value) is Tensor and value.device == XLA and value.certainty >= DECLARED:
-        frame.emit(Effect.COPY_TO_HOST, target.at, value, "element of a host tensor", target)
+        root = root_of(frame, Effect.COPY_TO_HOST, target.value)
+        frame.emit(Effect.COPY_TO_HOST, target.at, value, "element of a host tensor", target, root=root)
 
 
 def batch_with(batch: KnownObject, key: Value, value: Value) -> Value:

@@ -11,9 +11,10 @@ from xlalint.facts.domain.values import LoopKey, Value, tensor_of
 from xlalint.facts.effect_traits import TRAITS
 from xlalint.facts.events import Effect
 from xlalint.facts.kinds import CALLS_OF_MODELS, SignKind
-from xlalint.facts.records import ANY_PARAMETER, Arm, CallEdge, FunctionKey, FunctionRecord, RawEvent, Sign
+from xlalint.facts.records import ANY_PARAMETER, Arm, CallEdge, FunctionKey, FunctionRecord, RawEvent, RawRoot, Sign
 from xlalint.facts.state.environment import Environment
 from xlalint.facts.state.position import Position
+from xlalint.facts.state.roots import root_of
 from xlalint.program import ir
 
 
@@ -46,6 +47,7 @@ class Recorder(Position):
         form: str = "",
         backward_only: bool = False,
         varies: LoopKey | None = None,
+        root: RawRoot | None = None,
     ) -> None:
         if self.quiet:
             return
@@ -72,6 +74,7 @@ class Recorder(Position):
             varies,
             self.undecided > 0,
             self.arms,
+            root or root_of(self, effect, operand),
         )
         self.record_event(event)
 

@@ -29,11 +29,13 @@ from xlalint.facts.kinds import SignKind
 from xlalint.facts.libraries.installed.followed_calls import follow_made
 from xlalint.facts.libraries.installed.pretrained import MADE_BY, made_by
 from xlalint.facts.operations.placement import made_on_host
+from xlalint.facts.records import RawRoot
 from xlalint.facts.state.call import Arguments, Call, Keywords
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.conditions import parse
 from xlalint.knowledge.ops import OpRow
 from xlalint.program import ir
+from xlalint.program.traversal import called_name, walk
 
 CONTAINERS = frozenset({"Sequential", "ModuleList"})
 RECURRENT = frozenset({"LSTM", "GRU", "RNN"})
@@ -75,17 +77,31 @@ def make_module(frame: Frame, call: Call) -> Value:
     if last == "ParameterList" or last == "ParameterDict":
         return module_value(call.name, tensor(dtype="float"))
     if last in PARAMETRIZING and call.arguments:
-        return parametrized(frame, call.name, call.arguments[0])
+        return parametrized(frame, call)
     return module_value(call.name, None, cost_of_class(frame, call.name, call.arguments, call.keywords))
 
 
-def parametrized(frame: Frame, name: str, value: Value) -> Value:
+def parametrized(frame: Frame, call: Call) -> Value:
     """``weight_norm(conv)``: each call of it costs."""
+    name, value = call.name, call.arguments[0]
     row = fallbacks.row_of_function(frame, name)
     if type(value) is Module and name.endswith("weight_norm"):
         fallback = " ".join(f"aten::{f}" for f in row.fallback) if row is not None else ""
-        return module_value(value.name, value.elements, f"{name} {fallback or 'aten::_weight_norm_interface'}")
+        remark = f"{name} {fallback or 'aten::_weight_norm_interface'}"
+        return module_value(
+            value.name, value.elements, f"{remark}{PUT_ON}{frame.path}{PUT_ON}{first_like(frame, call.node)}"
+        )
     return value
+
+
+PUT_ON = "\t"
+"""Before the file and the place where a module was given its cost."""
+
+
+def first_like(frame: Frame, node: ir.Call) -> int:
+    """Where a function first calls what it puts on: all its calls of that are one decision."""
+    calls = (part for part in walk(frame.function.body) if type(part) is ir.Call)
+    return min((call.at for call in calls if called_name(call) == called_name(node)), default=node.at)
 
 
 def sequential_elements(arguments: Arguments) -> Value:
@@ -227,10 +243,14 @@ def call_sequential(frame: Frame, module: Module, given: Value, node: ir.Call) -
 def note_cost(frame: Frame, module: Module, known: Tensor | None, node: ir.Call) -> None:
     if module.costs is None or module.costs.startswith(MADE_BY) or (known is not None and not known.live):
         return
-    remark = module.costs
+    remark, _, put_on = module.costs.partition(PUT_ON)
     backward = remark.startswith("backward ")
     if backward and (frame.no_grad or not flows(module, known)):
         return
     name, _, detail = remark.removeprefix("backward ").partition(" ")
     value = known or tensor(certainty=1)
-    frame.emit(Effect.CPU_FALLBACK, node.at, value, name, node.function, detail=detail, backward_only=backward)
+    path, _, at = put_on.partition(PUT_ON)
+    root = RawRoot(at=int(at), path=path) if put_on else None
+    frame.emit(
+        Effect.CPU_FALLBACK, node.at, value, name, node.function, detail=detail, backward_only=backward, root=root
+    )

@@ -1,0 +1,89 @@
+"""The switches between training and evaluation that are told: those within a step, and of evaluations between steps one
+of a program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+
+from xlalint.facts.detectors.mode_switches import alternates
+from xlalint.facts.driver.file_index import Evaluated
+from xlalint.facts.events import Effect, Heat, Root, RootKind, Span
+from xlalint.facts.heat.propagation import HeatMap, Pace
+from xlalint.facts.records import FunctionKey, RawEvent
+from xlalint.facts.regions import FunctionFacts
+from xlalint.program.ir import unpack
+
+Place = tuple[FunctionKey, int]
+
+
+class SwitchesTold:
+    """Answers for the whole program, by the heat of all its functions."""
+
+    def __init__(self, heat: HeatMap, functions: Iterable[Evaluated]) -> None:
+        self.heat = heat
+        self.functions = functions
+
+    def is_told(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> bool:
+        """Whether a change costs that is not told elsewhere. One that comes once costs nothing."""
+        if pace.heat < Heat.EPOCH:
+            return True
+        if not self.alternates(raw, function, pace):
+            return False
+        return pace.heat >= Heat.STEP or (function.key, raw.at) in self.of_evaluations
+
+    @cached_property
+    def of_evaluations(self) -> frozenset[Place]:
+        """The first switch around an evaluation, of each program: each mode is compiled once, whatever changes it."""
+        first: dict[str, tuple[tuple[object, ...], Place]] = {}
+        for one in self.functions:
+            function = one.facts
+            for raw in one.events:
+                if raw.effect is not Effect.MODE_SWITCH:
+                    continue
+                pace = self.heat.pace(function.key, raw.region)
+                if not Heat.EPOCH <= pace.heat < Heat.STEP or pace.assumed or not self.alternates(raw, function, pace):
+                    continue
+                path = self.program_of(function, raw, pace)
+                order = (
+                    -raw.certainty,
+                    raw.subject != "eval",
+                    function.key[0] != path,
+                    function.key[0],
+                    raw.at,
+                    function.key,
+                )
+                if path not in first or order < first[path][0]:
+                    first[path] = (order, (function.key, raw.at))
+        return frozenset(place for _, place in first.values())
+
+    def program_of(self, function: FunctionFacts, raw: RawEvent, pace: Pace) -> str:
+        """The file at the top of the calls that lead to a place."""
+        key, region = pace.loop if pace.loop is not None else (function.key, raw.region)
+        seen = {key}
+        while (via := self.heat.reached_by(key, region)) is not None and via[0] not in seen:
+            key, region = via[0], via[1].region
+            seen.add(key)
+        return key[0]
+
+    def alternates(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> bool:
+        """Whether the rounds see both modes: setting the same one each time changes nothing."""
+        if pace.loop is not None:
+            signs = self.heat.signs_of(pace.loop)
+            return alternates(raw.subject, raw.detail, signs, pace.loop[0] == function.key)
+        if pace.heat >= Heat.AMORTISED:
+            return alternates(raw.subject, raw.detail, self.heat.everything(function.key, 2), True)
+        loops = list(self.heat.loops_around(function.key, raw.region))
+        return not loops or any(
+            alternates(raw.subject, raw.detail, self.heat.signs_of(loop), loop[0] == function.key) for loop in loops
+        )
+
+
+def root_of_switch(pace: Pace, shown: Callable[[str], str]) -> Root | None:
+    """All that changes the mode in the steps of one loop is one decision."""
+    if pace.loop is None or pace.heat < Heat.STEP:
+        return None
+    (path, name, _), (_, at) = pace.loop
+    return Root(
+        kind=RootKind.MODE, key=f"{name} {at}", text="the modes of one step", path=shown(path), span=Span(*unpack(at))
+    )
