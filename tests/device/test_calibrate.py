@@ -119,8 +119,8 @@ def test_a_condition_by_hand_holds_only_where_both_its_probes_say_so(
     probes: OpProbes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = "torch.cdist"
-    wrong = HandCondition(name, "forward", "always", ("made_up",), "torch.cdist(x, x * 2)", "")
-    right = HandCondition(name, "backward", row(name).backward_condition, (), "torch.cdist(x, x * 2, p=1)", "")
+    wrong = HandCondition(name, "forward", "always", ("made_up",), "torch.cdist(x, x * 2)", "", "")
+    right = HandCondition(name, "backward", row(name).backward_condition, (), "torch.cdist(x, x * 2, p=1)", "", "")
     monkeypatch.setattr(op_profile, "read_conditions", lambda path: (wrong, right))
     assert measured(probes, name).differing == ()
 

@@ -34,7 +34,7 @@ COLUMNS = (
     "raises",
 )
 HEADER = ("torch", "torch_xla", "device", "sha256")
-CONDITION_COLUMNS = ("name", "phase", "condition", "fallback", "costs", "free")
+CONDITION_COLUMNS = ("name", "phase", "condition", "fallback", "costs", "free", "open")
 _TENSOR = "torch.Tensor."
 
 
@@ -72,6 +72,10 @@ class OpRow(msgspec.Struct, frozen=True):
     ``unmeasured``; where an op costs sometimes in lazy mode, of a free call and, after ``/``, of a costly one."""
     raises: str
     """The exception's type in lazy mode, ``sometimes TYPE``, or nothing."""
+    open: str = ""
+    """What a call is taken for that leaves the condition open: ``likely`` to cost forward where most of what may be
+    given does, else only possibly."""
+    backward_open: str = ""
 
     @property
     def costs(self) -> str:
@@ -101,6 +105,14 @@ class OpRow(msgspec.Struct, frozen=True):
         """Whether a call with these arguments (by parameter name) costs forward; None if it can't be told."""
         return _decided(self.costs, self.condition, arguments, self.defaults)
 
+    def is_likely_for(self, arguments: Mapping[str, Argument]) -> bool:
+        """Whether a call that leaves the condition open is likely to cost forward."""
+        return _is_likely(self.open, self.condition, arguments, self.defaults)
+
+    def is_backward_likely_for(self, arguments: Mapping[str, Argument]) -> bool:
+        """The same for its backward."""
+        return _is_likely(self.backward_open, self.backward_condition, arguments, self.defaults)
+
     def backward_costs_for(self, arguments: Mapping[str, Argument]) -> bool | None:
         """The same for the backward of the call."""
         return _decided(self.backward_costs, self.backward_condition, arguments, self.defaults)
@@ -120,6 +132,19 @@ def _decided(
     return None if condition == UNSETTLED else decide(parse(condition), arguments, defaults)
 
 
+def _is_likely(
+    taken_for: str, condition: str, arguments: Mapping[str, Argument], defaults: Mapping[str, object]
+) -> bool:
+    """Only where it is a value that is not known: of shapes that are not, most cost nothing."""
+    if taken_for != "likely" or condition in ("", UNSETTLED):
+        return False
+    by_value = tuple(group for group in parse(condition) if all(atom.kind in _OF_VALUES for atom in group))
+    return decide(by_value, arguments, defaults) is None
+
+
+_OF_VALUES = frozenset({"missing", "nondefault", "value"})
+
+
 class HandCondition(msgspec.Struct, frozen=True):
     """A row of ``op_conditions.csv``: ``condition`` may also be ``always`` or ``never``."""
 
@@ -133,6 +158,8 @@ class HandCondition(msgspec.Struct, frozen=True):
     """A Python expression that costs on the device, empty for ``never``."""
     free: str
     """One that does not, empty for ``always`` where nothing equivalent is free."""
+    open: str
+    """``likely`` where most values cost of those that an argument may have, and it is not known which it has."""
 
 
 class OpTable:
@@ -204,8 +231,8 @@ def read_table(path: Path) -> tuple[dict[str, str], tuple[OpRow, ...]]:
 def read_conditions(path: Path) -> tuple[HandCondition, ...]:
     rows = _cells(path, CONDITION_COLUMNS)[1]
     return tuple(
-        HandCondition(name, phase, condition, tuple(fallback.split()), costs, free)
-        for name, phase, condition, fallback, costs, free in rows
+        HandCondition(name, phase, condition, tuple(fallback.split()), costs, free, open_)
+        for name, phase, condition, fallback, costs, free, open_ in rows
     )
 
 
@@ -255,11 +282,15 @@ def _with_hand(row: OpRow, hand: Mapping[tuple[str, str], HandCondition]) -> OpR
     forward, backward = hand.get((row.name, "forward")), hand.get((row.name, "backward"))
     if forward is not None:
         reads, condition, fallback = _applied(forward, row.reads, row.fallback)
-        row = msgspec.structs.replace(row, reads=reads, condition=condition, fallback=fallback)
+        row = msgspec.structs.replace(row, reads=reads, condition=condition, fallback=fallback, open=forward.open)
     if backward is not None:
         reads, condition, fallback = _applied(backward, row.backward_reads, row.backward_fallback)
         row = msgspec.structs.replace(
-            row, backward_reads=reads, backward_condition=condition, backward_fallback=fallback
+            row,
+            backward_reads=reads,
+            backward_condition=condition,
+            backward_fallback=fallback,
+            backward_open=backward.open,
         )
     return row
 

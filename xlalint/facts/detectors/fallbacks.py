@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xlalint.facts.domain.lattice import sequence
-from xlalint.facts.domain.values import NONE, Host, KnownObject, Sequence, Tensor, Value, surely_tensor, tensor_of
+from xlalint.facts.domain.values import NONE, XLA, Host, KnownObject, Sequence, Tensor, Value, surely_tensor, tensor_of
 from xlalint.facts.events import Effect
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
@@ -57,17 +57,47 @@ def check_op(
     value = live[0]
     operand = operand_of(call.node, method)
     bound = bind(row, call.arguments, call.keywords)
-    forward = row.costs_for(bound) if row.costs != "never" else False
-    if forward:
+    forward = sureness(row.costs_for(bound) if row.costs != "never" else False, row.is_likely_for(bound))
+    backward = None
+    if row.backward_costs != "never" and not frame.no_grad and any(t.grad for t in live):
+        backward = sureness(row.backward_costs_for(bound), row.is_backward_likely_for(bound))
+        if is_called_by_name(frame) and frame.given_by_signature():
+            backward = None
+    if forward is not None and forward >= (0 if backward is None else backward):
         effect = EFFECTS.get(last, Effect.CPU_FALLBACK)
         detail = fallback_names(row.fallback, call.arguments, call.keywords)
-        frame.emit(effect, call.node.at, value, row.name, operand, detail=detail)
-        return
-    if row.backward_costs == "never" or frame.no_grad or not any(t.grad for t in live):
-        return
-    if row.backward_costs_for(bound) and not (is_called_by_name(frame) and frame.given_by_signature()):
+        frame.emit(effect, call.node.at, value, row.name, operand, certainty=forward, detail=detail)
+    elif backward is not None:
         detail = fallback_names(row.backward_fallback, call.arguments, call.keywords)
-        frame.emit(Effect.CPU_FALLBACK, call.node.at, value, row.name, operand, detail=detail, backward_only=True)
+        frame.emit(
+            Effect.CPU_FALLBACK,
+            call.node.at,
+            value,
+            row.name,
+            operand,
+            certainty=backward,
+            detail=detail,
+            backward_only=True,
+        )
+
+
+def sureness(costs: bool | None, likely: bool) -> int | None:
+    """How sure it is that a call costs, None where it does not: what depends on an argument that nobody knows may."""
+    if costs is None:
+        return int(likely)
+    return 2 if costs else None
+
+
+def check_factory(frame: Frame, call: Call, made: Tensor) -> None:
+    """The cost of an op that makes a tensor: it has no operand, and matters by where it makes it."""
+    row = row_of_function(frame, call.name)
+    if row is None or row.costs == "never" or made.device != XLA:
+        return
+    bound = bind(row, call.arguments, call.keywords)
+    sure = sureness(row.costs_for(bound), row.is_likely_for(bound))
+    if sure is not None:
+        detail = fallback_names(row.fallback, call.arguments, call.keywords)
+        frame.emit(Effect.CPU_FALLBACK, call.node.at, made, row.name, None, certainty=sure, detail=detail)
 
 
 def check_newly_costly(

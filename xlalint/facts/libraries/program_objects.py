@@ -139,6 +139,9 @@ def call_super(frame: Frame, receiver: Super, call: Call) -> Value:
     if method is None:
         if call.name == "__init__" or not isinstance(holder, (Instance, Struct)):
             return UNKNOWN
+        base = next((base for base in program.external_bases(cls) if base.startswith("torch.nn.")), None)
+        if call.name == "forward" and base is not None and base != "torch.nn.Module":
+            return modules.call_inherited(frame, base, call)
         layer = layer_class(frame, holder.ir) if call.name in ("forward", "__call__") else None
         if layer is not None:
             return modules.call_module(frame, module_value(layer), call)

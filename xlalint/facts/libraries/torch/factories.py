@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlalint.facts.detectors.baked_numbers import check_numbers
 from xlalint.facts.detectors.costly_calls import check_generator
+from xlalint.facts.detectors.fallbacks import check_factory
 from xlalint.facts.detectors.padding import tell_width
 from xlalint.facts.detectors.uploads import check_made
 from xlalint.facts.domain.row_lengths import longest_rows
@@ -60,6 +61,7 @@ def factory(frame: Frame, call: Call) -> Value:
         tensor(device, shapes.dtype_argument(call.keywords, dtype), dims, False, varies), call.keywords
     )
     check_generator(frame, call, made)
+    check_factory(frame, call, made)
     return made
 
 

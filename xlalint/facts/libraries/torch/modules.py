@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from xlalint.facts.detectors import fallbacks
 from xlalint.facts.detectors.costly_calls import check_call
 from xlalint.facts.domain.lattice import sequence
@@ -32,8 +34,7 @@ from xlalint.facts.operations.placement import made_on_host
 from xlalint.facts.records import RawRoot
 from xlalint.facts.state.call import Arguments, Call, Keywords
 from xlalint.facts.state.frame import Frame
-from xlalint.knowledge.conditions import parse
-from xlalint.knowledge.ops import OpRow
+from xlalint.knowledge.conditions import UNSETTLED, Argument, parse
 from xlalint.program import ir
 from xlalint.program.traversal import called_name, walk
 
@@ -118,20 +119,26 @@ def cost_of_class(frame: Frame, name: str, arguments: Arguments, keywords: Keywo
     if row is None or (row.costs == "never" and row.backward_costs == "never"):
         return None
     bound = fallbacks.bind(row, arguments, keywords)
-    if settled(row, row.costs, row.condition) and row.costs_for(bound):
-        return f"{row.name} {' '.join(f'aten::{f}' for f in row.fallback)}"
-    if settled(row, row.backward_costs, row.backward_condition) and row.backward_costs_for(bound):
-        return f"backward {row.name} {' '.join(f'aten::{f}' for f in row.backward_fallback)}"
+    if is_settled(row.costs, row.condition, bound, row.costs_for):
+        return f"{row.name} {fallbacks.fallback_names(row.fallback, arguments, keywords)}"
+    if is_settled(row.backward_costs, row.backward_condition, bound, row.backward_costs_for):
+        return f"backward {row.name} {fallbacks.fallback_names(row.backward_fallback, arguments, keywords)}"
     return None
 
 
-def settled(row: OpRow, kind: str, condition: str) -> bool:
-    """Whether the constructor's arguments alone decide it."""
-    if kind == "always":
-        return True
-    if kind == "never" or condition in ("", "?"):
-        return False
-    return all(atom.kind in ("missing", "nondefault", "value") for group in parse(condition) for atom in group)
+def is_settled(
+    kind: str, condition: str, bound: dict[str, Argument], costs: Callable[[dict[str, Argument]], bool | None]
+) -> bool:
+    """Whether the constructor's arguments alone say that each call costs; of those of the call nothing is known."""
+    if kind != "sometimes" or condition in ("", UNSETTLED):
+        return kind == "always"
+    of_call = {
+        atom.argument: Argument()
+        for group in parse(condition)
+        for atom in group
+        if atom.argument.startswith("call.") and atom.argument not in bound
+    }
+    return costs({**bound, **of_call}) is True
 
 
 def call_module(frame: Frame, module: Module, call: Call) -> Value:
@@ -139,6 +146,15 @@ def call_module(frame: Frame, module: Module, call: Call) -> Value:
     value = module_result(frame, module, call)
     known = tensor_of(call.arguments[0]) if call.arguments else None
     return made_on_host(value) if known is not None and known.device == HOST and known.certainty >= DECLARED else value
+
+
+def call_inherited(frame: Frame, base: str, call: Call) -> Value:
+    """``super().forward(x)`` in a class that inherits from a layer: how that was made is not known."""
+    unknown: Keywords = {}
+    row = fallbacks.row_of_function(frame, base)
+    if row is not None:
+        unknown = {name: UNKNOWN for name in row.parameter_names if name != "*"}
+    return call_module(frame, module_value(base, None, cost_of_class(frame, base, [], unknown)), call)
 
 
 def module_result(frame: Frame, module: Module, call: Call) -> Value:
