@@ -101,6 +101,8 @@ TRAITS: Final[Mapping[Effect, EffectTraits]] = MappingProxyType(
         Effect.NO_BOUNDARY: EffectTraits(coexists=True),
         Effect.BOUNDARY: EffectTraits(coexists=True, by_position=True),
         Effect.UNSUPPORTED: EffectTraits(coexists=True, root=RootKind.HABIT),
+        Effect.COLLECTIVE_BY_RANK: EffectTraits(coexists=True),
+        Effect.GRAPH_BY_RANK: EffectTraits(coexists=True),
         # debugging and profiling
         Effect.BREAKPOINT: EffectTraits(on_host=True),
         Effect.PROFILER_SERVER: EffectTraits(),

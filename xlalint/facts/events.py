@@ -101,6 +101,8 @@ class Effect(Enum):
     NO_BOUNDARY = "no-boundary"
     BOUNDARY = "boundary"
     UNSUPPORTED = "unsupported"
+    COLLECTIVE_BY_RANK = "collective-by-rank"
+    GRAPH_BY_RANK = "graph-by-rank"
     # debugging and profiling
     BREAKPOINT = "breakpoint"
     PROFILER_SERVER = "profiler-server"
@@ -206,6 +208,8 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     backward_only: bool
     uses_xla: bool
     """torch_xla is used by the file, an importer or its entry point, or the configuration says so."""
+    by_rank: bool = False
+    """It stands behind a test of the rank: some processes get there, and others don't."""
     assumed_of: str = ""
     loop_line: int = 0
     """Where the loop that makes it hot begins, if that is in this file."""

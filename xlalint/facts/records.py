@@ -89,6 +89,8 @@ class RawEvent(msgspec.Struct, frozen=True, array_like=True, gc=False):
     arms: tuple[Arm, ...] = ()
     """The arms that it stands in where the function is evaluated for its own sake; none where a call sees it."""
     root: RawRoot = NO_ROOT
+    by_rank: bool = False
+    """It stands behind a test of the rank."""
 
 
 class Sign(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -165,6 +167,7 @@ def event_rank(event: RawEvent) -> tuple[object, ...]:
         event.region,
         not event.undecided,
         event.root,
+        not event.by_rank,
     )
 
 

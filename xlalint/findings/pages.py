@@ -104,6 +104,8 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     steps: int = 6
     env: dict[str, str] = {}
     """Set before torch_xla is imported: such a program runs in a new interpreter, which takes seconds."""
+    devices: int = 1
+    """Of the CPU's virtual devices: the program runs on each, as after a launch. Other devices are left out."""
     dynamo: ModeClaims | None = None
     eager: ModeClaims | None = None
     label: str = ""

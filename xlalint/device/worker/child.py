@@ -24,6 +24,7 @@ from xlalint.device.recording.inside.modes import switch_to
 from xlalint.device.recording.runtime_metrics import totals
 from xlalint.device.recording.session import RecordingSession
 from xlalint.device.worker.protocol import PROGRAM, Failure, Outcome, Request
+from xlalint.device.worker.ranks import run_on_each
 from xlalint.findings.model import Mode
 
 _LOG = "debug.log"
@@ -46,7 +47,7 @@ def execute(request: Request) -> Outcome:
     try:
         run = _program(request, breaks)
         started = time.perf_counter()
-        kept = run(request.steps)
+        kept = run(request.steps) if request.devices == 1 else run_on_each(run, request.steps, request.devices)
     except BaseException as error:  # a program may raise anything, SystemExit and BdbQuit included
         failure = _failure(error, request)
     seconds = time.perf_counter() - started

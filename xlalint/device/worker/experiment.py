@@ -44,11 +44,12 @@ def measure(
     record: bool = False,
     network: bool = False,
     preload: tuple[str, ...] = (),
+    devices: int = 1,
 ) -> Figures:
     """Run ``text`` at ``steps`` and at twice as many.
 
     ``record`` asks for the lines of the longer run; ``preload`` names modules that the worker imports before, once for
-    all programs that want them.
+    all programs that want them; on more than one of ``devices`` of the CPU, the program runs on each of them.
     """
     # Who gives a run more time expects a device that compiles slowly: it works meanwhile.
     cpu_seconds = max(_CPU_SECONDS, int(4 * seconds))
@@ -60,6 +61,7 @@ def measure(
         cpu_seconds=cpu_seconds,
         network=network,
         preload=preload,
+        devices=devices,
     )
     short = worker.run(asked)
     if short.failure:

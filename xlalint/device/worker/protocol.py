@@ -39,6 +39,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Modules that the worker imports before it makes the process, once for all that need them."""
     record: bool = False
     """Whether ``Outcome.lines`` says which line of the program did what."""
+    devices: int = 1
+    """On so many virtual devices of the CPU the program runs, at once."""
     probes: tuple[str, ...] = ()
     """In place of ``text``: programs of which only is asked whether they run, in one process, up to the first."""
 

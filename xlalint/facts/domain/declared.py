@@ -20,6 +20,7 @@ from xlalint.facts.domain.values import (
     FALSE,
     HOST,
     NUMPY,
+    RANK,
     TRUE,
     UNKNOWN,
     XLA,
@@ -59,6 +60,8 @@ def parsed(text: str) -> Value:
     words = text.split()
     if text == "host counter":
         return host("int", varies=ELSEWHERE)
+    if words[0] == "rank":
+        return host(words[1], varies=RANK)
     if words[0] == "host":
         return host(words[1]) if len(words) == 2 and words[1] in ("int", "bool", "float", "str") else ANY_HOST
     if words[0] == "numpy":

@@ -28,6 +28,8 @@ SHORTEST: Final[LoopKey] = ("", "shortest", 0)
 """Not a loop: the length of a batch's shortest row."""
 ROUNDED: Final[LoopKey] = ("", "rounded", 0)
 """Not a loop: such a length that was rounded, to one of as many as the mark says (see ``row_lengths``)."""
+RANK: Final[LoopKey] = ("", "rank", 0)
+"""Not a loop: each process, or each device, has a value of its own."""
 
 KNOWN: Final = 3
 DECLARED: Final = 2

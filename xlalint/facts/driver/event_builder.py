@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from xlalint.facts.detectors.joined_rows import IN_BATCH
-from xlalint.facts.domain.values import DATA, LoopKey
+from xlalint.facts.domain.values import DATA, RANK, LoopKey
 from xlalint.facts.domain.variation import is_drawn, place_of, region_of
 from xlalint.facts.driver.event_roots import EventRoots
 from xlalint.facts.driver.file_index import Evaluated
@@ -95,7 +96,12 @@ class EventBuilder:
             told: set[LoopKey] = set()
             roots = EventRoots(function, one.events, self.text, self.shown)
             costly = {raw.at for raw in one.events if not TRAITS[raw.effect].coexists}
+            matched = in_both_arms(one.events)
             for raw in sorted(one.events, key=lambda e: (e.at, e.effect.value)):
+                if raw.varies == RANK:
+                    raw = msgspec.structs.replace(raw, effect=Effect.GRAPH_BY_RANK, varies=None)
+                if raw.effect is Effect.COLLECTIVE_BY_RANK and raw.subject in matched:
+                    continue
                 if raw.effect is Effect.BOUNDARY:
                     raw = boundaries.placed_boundary(raw, function, self.heat)
                 if raw.effect is Effect.GRAPH_BREAK and raw.at in costly:
@@ -156,6 +162,7 @@ class EventBuilder:
             form=raw.form,
             backward_only=raw.backward_only,
             uses_xla=self.uses_xla,
+            by_rank=raw.by_rank,
             assumed_of=self.heat.assumed_of(function.key, raw.region) if pace.assumed else "",
             loop_line=self.loop_line(pace),
             root=root_of_switch(pace, self.shown) if raw.effect is Effect.MODE_SWITCH else None,
@@ -255,6 +262,12 @@ class EventBuilder:
             yield Step(self.shown(caller[0]), as_span(edge.at), f"{name} calls {function_name(edge.callee)}")
         if raw.origin and function.key[0] == own:
             yield Step(self.shown(own), as_span(raw.origin), f"`{self.text.of(raw.operand)}` is set here")
+
+
+def in_both_arms(events: Iterable[RawEvent]) -> set[str]:
+    """Collectives that stand behind more than one test of the rank in a function: each rank gets to one of them."""
+    met = Counter(raw.subject for raw in events if raw.effect is Effect.COLLECTIVE_BY_RANK)
+    return {subject for subject, times in met.items() if times > 1}
 
 
 def as_span(at: int) -> Span:

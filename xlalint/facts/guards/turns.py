@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from xlalint.facts.domain.values import Host
+from xlalint.facts.domain.values import RANK, Host
 from xlalint.facts.kinds import RegionKind
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
@@ -109,7 +109,7 @@ def is_counter(frame: Frame, node: ir.Expr) -> bool:
     """A number that a loop around changes, or that a method of the class counts."""
     path = path_of(node)
     value = frame.env.get(path) if path is not None else None
-    if type(value) is Host and value.type == "int" and value.varies is not None:
+    if type(value) is Host and value.type == "int" and value.varies not in (None, RANK):
         return True
     return path is not None and path.startswith("self.") and is_counted(frame, path)
 

@@ -10,6 +10,7 @@ from xlalint.facts.domain.values import (
     FALSE,
     NONE,
     NUMPY,
+    RANK,
     TRUE,
     UNKNOWN,
     Class,
@@ -25,6 +26,7 @@ from xlalint.facts.domain.values import (
     Value,
     alternatives,
     constant,
+    host,
     is_guess,
     surely_tensor,
     tensor_of,
@@ -59,6 +61,7 @@ def test(frame: Frame, node: ir.Expr, effect: Effect, subject: str, form: str = 
         outcome = test(frame, node.operand, effect, subject)
         return None if outcome is None else not outcome
     value = as_truth(frame, frame.evaluate(node), getattr(node, "at", at))
+    frame.asks_rank |= differs_by_rank(value)
     if read_as_truth(value):
         frame.emit(effect, getattr(node, "at", at), value, subject, tested_operand(node), form=form)
     return truth_value(value)
@@ -71,6 +74,10 @@ def as_truth(frame: Frame, value: Value, at: int) -> Value:
             if members.has_method(frame, value, name):
                 return members.call_special_method(frame, value, name, [], at)
     return value
+
+
+def differs_by_rank(value: Value) -> bool:
+    return type(value) is Host and value.varies == RANK
 
 
 def read_as_truth(value: Value) -> bool:
@@ -159,6 +166,7 @@ def operand_value(frame: Frame, operand: ir.Expr, effect: Effect | None, subject
         outcome = truth_value(operand_value(frame, operand.operand, effect, subject, node))
         return BOOL if outcome is None else constant(not outcome)
     value = frame.evaluate(operand)
+    frame.asks_rank |= differs_by_rank(value)
     if effect is not None and read_as_truth(value):
         boolean_operand = effect is Effect.BOOLEAN_OPERATOR
         frame.emit(
@@ -278,7 +286,7 @@ def compare(frame: Frame, node: ir.Compare, operator: str, a: Value, b: Value) -
     if a is NUMPY or b is NUMPY:
         return NUMPY
     if type(a) is Host and type(b) is Host:
-        return compared_versions(operator, a, b) or compared_hosts(operator, a, b)
+        return compared_versions(operator, a, b) or compared_ranks(a, b) or compared_hosts(operator, a, b)
     if type(a) is Sequence and type(b) is Sequence:
         return compared_sequences(frame, node, operator, a, b)
     return UNKNOWN if UNKNOWN in (a, b) else BOOL
@@ -347,6 +355,15 @@ def among(a: Host, b: Value) -> bool | None:
         return None
     words = [part.constant for part in b.elements if type(part) is Host and part.known]
     return a.constant in words if len(words) == len(b.elements) else None
+
+
+def compared_ranks(a: Host, b: Host) -> Value | None:
+    """``rank == 0``; a rank that is compared with a negative number is asked whether there are ranks at all."""
+    if differs_by_rank(a) == differs_by_rank(b):
+        return None
+    other = b if differs_by_rank(a) else a
+    unset = other.type == "int" and other.known and other.constant < 0
+    return BOOL if unset else host("bool", varies=RANK)
 
 
 def compared_hosts(operator: str, a: Host, b: Host) -> Value:

@@ -15,6 +15,7 @@ from xlalint.facts.domain.values import (
     BOOL,
     NONE,
     OBJECT,
+    RANK,
     STR,
     UNKNOWN,
     Bound,
@@ -139,6 +140,8 @@ def evaluate_unary(frame: Frame, node: ir.Unary) -> Value:
         if known is not None and known.live and surely_tensor(value):
             frame.emit(Effect.BOOLEAN_OPERATOR, span_of(node.operand), value, "not", node.operand, form="negated")
         truth = truth_value(value)
+        if type(value) is Host and value.varies == RANK:
+            return host("bool", varies=RANK)
         return BOOL if truth is None else constant(not truth)
     if type(value) is Tensor:
         frame.pending()

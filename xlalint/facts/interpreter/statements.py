@@ -53,18 +53,20 @@ def execute(frame: Frame, block: ir.Block) -> None:
     engine.work += len(block) + (len(frame.env) >> NAMES_A_STATEMENT)
     if engine.is_spent:
         raise Overrun(OVERRUN)
-    arms = frame.arms
+    arms, ranks = frame.arms, frame.ranks
     for position, statement in enumerate(block, 1):
         frame.statement = statement.at
         table[type(statement)](frame, statement)
         if frame.environment is None:
             break
+        if frame.asks_rank and type(statement) is ir.If and skips(statement):
+            frame.ranks += 1
         if type(statement) is ir.If and skips(statement) and (rate := rate_of_rest(frame, statement, block[position:])):
             execute_arm(frame, block[position:], rate, statement.at + 1)
             break
         if frame.by_signature and type(statement) is ir.If and leaves(statement):
             frame.arms = (*frame.arms, (statement.at, False))
-    frame.arms = arms
+    frame.arms, frame.ranks = arms, ranks
 
 
 def leaves(node: ir.If) -> bool:
@@ -166,7 +168,9 @@ def execute_if(frame: Frame, node: ir.If) -> None:
         effect, subject = Effect.LOOP_TEST, "break"
     elif frame.rows and picks_rows(frame, node):
         effect, subject = Effect.FILTER, "loop"
+    frame.asks_rank = False
     outcome = conditions.test(frame, node.test, effect, subject, form=arms_form(node))
+    by_rank = frame.asks_rank
     rates = branch_rates(frame, node)
     arms = ((node.orelse, rates.orelse), (node.body, rates.body))
     # Who ends the program here insists on another device: the rest is read as if it were there.
@@ -182,6 +186,7 @@ def execute_if(frame: Frame, node: ir.If) -> None:
     frame.environment = before.copy()
     conditions.narrow(frame, node.test, True)
     frame.undecided += 1
+    frame.ranks += by_rank
     seldom = not rates.body and asks_for_other_input(frame.function, node.test)
     frame.tests = (*tests, (node.test, True))
     with frame.in_arm(node.at, True):
@@ -194,6 +199,7 @@ def execute_if(frame: Frame, node: ir.If) -> None:
         execute_arm(frame, node.orelse, rates.orelse, node.at + 1)
     frame.tests = tests
     frame.undecided -= 1
+    frame.ranks -= by_rank
     other = frame.end()
     with_defaults(frame, node.test, after, other)
     forget_told(frame, after, other)
@@ -201,6 +207,7 @@ def execute_if(frame: Frame, node: ir.If) -> None:
     rounding.settle(frame, node, after, other)
     check_coin(frame, node, after, other)
     frame.environment = join_environments(after, other)
+    frame.asks_rank = by_rank
 
 
 def picks_rows(frame: Frame, node: ir.If) -> bool:

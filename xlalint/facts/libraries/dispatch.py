@@ -11,6 +11,7 @@ from xlalint.facts.detectors.costly_calls import check_call
 from xlalint.facts.detectors.graph_breaks import check_break, check_external, note_compiled
 from xlalint.facts.detectors.padding import check_collator, check_padding_call
 from xlalint.facts.detectors.profiler import note_profiler
+from xlalint.facts.detectors.ranks import check_rank
 from xlalint.facts.detectors.text_reads import printed
 from xlalint.facts.detectors.timers import note_wait
 from xlalint.facts.detectors.unsupported import check_restrictions
@@ -21,10 +22,10 @@ from xlalint.facts.domain.values import (
     ANY_HOST,
     FALSE,
     HOST,
-    INT,
     NONE,
     NUMPY,
     OBJECT,
+    RANK,
     TENSOR_ROLES,
     UNKNOWN,
     XLA,
@@ -136,6 +137,11 @@ def call_framework_row(frame: Frame, call: Call) -> Value | None:
     table = frameworks()
     if call.name not in table.names_of_calls and not call.name.endswith(".xla_device"):
         return None
+    rank = table.get("rank", call.name)
+    if rank is not None:
+        return parsed(rank)
+    if frame.ranks:
+        check_rank(frame, call)
     boundary = table.get("boundary", call.name)
     gathered = table.get("gathers", call.name)
     if boundary is not None:
@@ -205,7 +211,7 @@ def made_by_row(name: str) -> Value | None:
 def launch(frame: Frame, how: str, call: Call) -> Value:
     """``xmp.spawn(fn, args=(flags,))`` calls ``fn(index, flags)``, once in each process."""
     position = 1 if how.startswith("2nd") else 0
-    index = [] if how.endswith("without an index") else [INT]
+    index = [] if how.endswith("without an index") else [host("int", varies=RANK)]
     given = call.keywords.get("args", call.arguments[position + 1] if len(call.arguments) > position + 1 else UNKNOWN)
     values = list(given.elements) if type(given) is Sequence and given.elements is not None else []
     if len(call.arguments) > position and type(call.arguments[position]) is Function:

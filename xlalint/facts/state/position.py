@@ -27,6 +27,10 @@ class Position:
         """How many arms of tests of which nothing is known stand around this place."""
         self.tests: tuple[tuple[ir.Expr, bool], ...] = ()
         """The tests around this place in its innermost loop, each with the outcome that leads here."""
+        self.ranks = 0
+        """How many arms of tests of the rank stand around this place."""
+        self.asks_rank = False
+        """Whether the last test that was evaluated asks for the rank."""
         self.rows: frozenset[str] = frozenset()
         """Names that hold one row of a tensor after the other, in the loops around this place."""
         self.origins: dict[str, int] = {}

@@ -75,6 +75,7 @@ class Recorder(Position):
             self.undecided > 0,
             self.arms,
             root or root_of(self, effect, operand),
+            self.ranks > 0,
         )
         self.record_event(event)
 
