@@ -30,6 +30,7 @@ from xlalint.facts.state.frame import Evaluator
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 from xlalint.program.link import External
+from xlalint.program.traversal import last_name
 
 NAMED: dict[str, Value | None] = {
     "Tensor": tensor(certainty=DECLARED),
@@ -109,7 +110,14 @@ def named_type(engine: Evaluator, node: ir.Name | ir.Attribute, path: str) -> Va
     if node.name.endswith(SETTINGS):
         return ANY_HOST
     symbol = engine.program.expression_symbol(node, path)
-    return engine.instance_of(symbol) if isinstance(symbol, ir.ClassIR) else promised_class(node.name)
+    if not isinstance(symbol, ir.ClassIR):
+        return promised_class(node.name)
+    return NAMED["Tensor"] if is_shape(symbol) else engine.instance_of(symbol)
+
+
+def is_shape(cls: ir.ClassIR) -> bool:
+    """``class Batch(TensorType["batch", "width"])``: a name for tensors."""
+    return any(type(base) is ir.Subscript and last_name(base.value) == SHAPED for base in cls.bases)
 
 
 def is_of_other_arrays(engine: Evaluator, node: ir.Name | ir.Attribute, path: str) -> bool:
@@ -137,7 +145,19 @@ def subscripted(engine: Evaluator, node: ir.Subscript, path: str) -> Value | Non
         return STR
     if name in ("Annotated", "Final", "ClassVar", "Required", "NotRequired"):
         return annotated(engine, inner[0], path)
-    return None
+    return shaped_type(engine, name, inner, path)
+
+
+def shaped_type(engine: Evaluator, name: str, inner: list[ir.Expr], path: str) -> Value | None:
+    """A tensor with words for its dimensions: ``TensorType["batch"]``, ``Float[Tensor, "batch width"]``."""
+    if name == SHAPED:
+        return NAMED["Tensor"]
+    array = annotated(engine, inner[0], path) if name in DTYPES and len(inner) == 2 else None
+    return array.but(dtype=DTYPES[name]) if type(array) is Tensor else array
+
+
+SHAPED = "TensorType"
+DTYPES = {"Float": "float", "Int": "int", "Bool": "bool", "Integer": "int", "Num": None, "Shaped": None}
 
 
 def sequence_type(engine: Evaluator, kind: str, inner: list[ir.Expr], path: str) -> Value:

@@ -174,7 +174,8 @@ def narrow_call(frame: Frame, node: ir.Call, outcome: bool) -> None:
         return
     if name == "isinstance" and len(node.arguments) == 2:
         names = type_names(node.arguments[1])
-        frame.env[path] = is_one_of(frame, path, value, names) if outcome else is_none_of(value, names)
+        own = instances_of(frame, value, node.arguments[1]) if outcome else None
+        frame.env[path] = own or (is_one_of(frame, path, value, names) if outcome else is_none_of(value, names))
     elif name in TENSOR_TESTS:
         if outcome:
             frame.env[path] = tensor_of(value) or tensor(certainty=1)
@@ -224,6 +225,19 @@ def is_one_of(frame: Frame, path: str, value: Value, names: list[str]) -> Value:
     if len(names) == 1 and names[0] in TYPES:
         return TYPES[names[0]]
     return UNKNOWN if tensor_of(value) is not None else value
+
+
+def instances_of(frame: Frame, value: Value, wanted: ir.Expr) -> Value | None:
+    """What is found to be of the program's own classes and of which nothing else is known: ``m in model.modules()``."""
+    if value is not UNKNOWN and value != ANY_MODULE:
+        return None
+    asked = wanted.elements if type(wanted) is ir.Display else (wanted,)
+    found = [frame.engine.program.expression_symbol(one, frame.function.module) for one in asked if path_of(one)]
+    own = [frame.engine.instance_of(symbol) for symbol in found if isinstance(symbol, ir.ClassIR)]
+    return union(own) if own and len(own) == len(asked) else None
+
+
+ANY_MODULE = module_value("?")
 
 
 def is_open(value: Value) -> bool:

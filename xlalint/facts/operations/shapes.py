@@ -85,6 +85,9 @@ def op_result(name: str, base: Tensor, arguments: list[Value], keywords: dict[st
     kind = dtype_argument(keywords, dtype or base.dtype)
     if shape == "same":
         return base.but(dtype=kind, grad=base.grad and kind not in INTEGRAL)
+    if shape == "sought":
+        sought = tensor_of(arguments[0] if arguments else keywords.get("input", NONE))
+        return base.but(dtype=kind, dims=sought.dims if sought is not None else None, grad=False)
     if shape == "rank":
         return base.but(dtype=kind, dims=of_rank(base.rank))
     if shape == "pair":
