@@ -35,9 +35,26 @@ def check_trips(frame: Frame, node: ir.For, iterable: Value) -> None:
         worked = tensor(certainty=1)
     if worked is not None:
         at = getattr(node.iterable, "at", node.at)
-        # Of what a mask selects there may be as many in each step.
-        sure = 1 if varies == DATA else 2
+        # Of what a mask selects there may be as many in each step, and what an object keeps is often of before them.
+        sure = 2 if varies != DATA else 0 if is_kept(frame, node.iterable) else 1
         frame.emit(Effect.VARYING_TRIPS, at, worked, "range", node.iterable, certainty=sure, varies=varies)
+
+
+def is_kept(frame: Frame, node: ir.Expr, depth: int = DEEPEST) -> bool:
+    """Whether an expression depends on an attribute of ``self`` that another method sets."""
+    owner = frame.engine.program.owner(frame.function) if frame.function.owner else None
+    if owner is None:
+        return False
+    called = {id(part.function) for part in walk(node) if type(part) is ir.Call}
+    for part in walk(node):
+        if type(part) is ir.Attribute and type(part.value) is ir.Name and part.value.name == "self":
+            if id(part) not in called and frame.function.name not in owner.assigned_in.get(part.name, ()):
+                return True
+        elif type(part) is ir.Name and depth and part.name != "self":
+            assigned = assignment_of(frame, part.name)
+            if assigned is not None and is_kept(frame, assigned.value, depth - 1):
+                return True
+    return False
 
 
 def does_steps(frame: Frame, block: ir.Block) -> bool:
