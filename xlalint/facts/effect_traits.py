@@ -40,6 +40,27 @@ class EffectTraits(msgspec.Struct, frozen=True, kw_only=True):
     """What a call does that leads to it in an installed package; empty where that is not reported to the caller."""
 
 
+OTHER_READS: Final = frozenset(
+    {Effect.COST_IN_LIBRARY, Effect.GRAD_SCALER, Effect.MASK_ASKED, Effect.SCHEDULER_READ, Effect.STATE_SAVED}
+)
+"""Effects that execute what is pending, and are told of the program's own code only."""
+
+AT_ANY_HEAT: Final = frozenset(
+    {
+        Effect.ANOMALY_DETECTION,
+        Effect.BREAKPOINT,
+        Effect.COMPILED_PART,
+        Effect.CUDA_HABIT,
+        Effect.EAGER_MODE,
+        Effect.GENERATE,
+        Effect.LOW_PRECISION,
+        Effect.NUMPY_OF_DEVICE,
+        Effect.PROFILER_SERVER,
+        Effect.UNSUPPORTED,
+    }
+)
+"""Effects that are told however seldom they run."""
+
 TRAITS: Final[Mapping[Effect, EffectTraits]] = MappingProxyType(
     {
         # host transfers
@@ -120,3 +141,8 @@ TRAITS: Final[Mapping[Effect, EffectTraits]] = MappingProxyType(
         Effect.GENERATE: EffectTraits(coexists=True),
     }
 )
+
+
+def executes(effect: Effect) -> bool:
+    """Whether what is pending on the device is executed for it."""
+    return bool(TRAITS[effect].in_package) or effect in OTHER_READS

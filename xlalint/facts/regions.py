@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from xlalint.facts.kinds import LOOPS, SignKind
+from xlalint.facts.kinds import LOOPS, RegionKind, SignKind
 from xlalint.facts.records import ROOT, Arm, CallEdge, FunctionKey, Region, RegionKey, Sign
 
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
@@ -39,6 +39,10 @@ class FunctionFacts(msgspec.Struct, frozen=True, array_like=True):
         """Whether the calls of the program decide some test that leads to one of these arms, and all otherwise."""
         return any((at, taken) not in self.outcomes and (at, not taken) in self.outcomes for at, taken in arms)
 
+    def reads_at(self, sign: Sign) -> bool:
+        """Whether a sign tells that the function reads the host each time that it runs."""
+        return sign.kind is SignKind.HOST_READ and not is_seldom(self, sign.region)
+
 
 def loop_of(function: FunctionFacts, region: RegionKey) -> RegionKey | None:
     """The innermost loop around a region, the region included."""
@@ -70,6 +74,14 @@ def regions_around(regions: Mapping[RegionKey, Region], region: RegionKey) -> It
     while region in regions:
         yield region
         region = regions[region].parent
+
+
+SELDOM = frozenset({RegionKind.AMORTISED, RegionKind.RARE, RegionKind.LEAVING})
+
+
+def is_seldom(function: FunctionFacts, region: RegionKey) -> bool:
+    """Whether a region runs less often than what stands around it."""
+    return any(kind in SELDOM for kind, _ in regions_around(function.regions, region))
 
 
 def nesting(function: FunctionFacts, region: RegionKey) -> int:

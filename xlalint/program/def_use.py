@@ -176,6 +176,24 @@ def hands_on(loop: ir.For) -> bool:
     return bool(names) and any(map(functools.partial(is_given, names), calls_in(loop.body)))
 
 
+@lru_cache(maxsize=8192)
+def carries(loop: ir.For) -> bool:
+    """Whether the loop calls something with what its last turn gave: ``for t in times: x = x - model(x, t)``."""
+    given: set[str] = set()
+    for statement in loop.body:
+        given |= {
+            name
+            for part in walk(getattr(statement, "value", None))
+            if type(part) is ir.Call
+            for name in names_in(part.arguments)
+        }
+        if isinstance(statement, ir.Assign) and any(
+            path_of(part) in given for target in statement.targets for part in unpacked(target)
+        ):
+            return True
+    return False
+
+
 def is_given(names: frozenset[str], call: ir.Call) -> bool:
     function = call.function
     while isinstance(function, (ir.Attribute, ir.Subscript)):

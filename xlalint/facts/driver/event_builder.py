@@ -14,10 +14,10 @@ from xlalint.facts.domain.variation import is_drawn, place_of, region_of
 from xlalint.facts.driver.event_roots import EventRoots
 from xlalint.facts.driver.file_index import Evaluated
 from xlalint.facts.driver.switches_told import SwitchesTold, root_of_switch
-from xlalint.facts.effect_traits import TRAITS
+from xlalint.facts.effect_traits import AT_ANY_HEAT, TRAITS
 from xlalint.facts.events import Certainty, Effect, Event, Heat, Place, Span, Step
 from xlalint.facts.heat import boundaries
-from xlalint.facts.heat.entry_points import decodes
+from xlalint.facts.heat.entry_points import decodes, may_run_once
 from xlalint.facts.heat.propagation import HeatMap, Pace
 from xlalint.facts.kinds import LEARNS, TRAINED, RegionKind, SignKind
 from xlalint.facts.libraries.frameworks.lightning import BY_THE_STEP
@@ -190,7 +190,10 @@ class EventBuilder:
             return Certainty.POSSIBLE
         if not pace.assumed:
             return Certainty(raw.certainty)
-        return min(Certainty(raw.certainty), Certainty.POSSIBLE if self.converts(raw, function) else Certainty.LIKELY)
+        chain = self.heat.chain(function.key, raw.region)
+        top = self.heat.functions[chain[0][0]] if chain else function
+        doubtful = self.converts(raw, function) or (may_run_once(top) and raw.effect not in AT_ANY_HEAT)
+        return min(Certainty(raw.certainty), Certainty.POSSIBLE if doubtful else Certainty.LIKELY)
 
     def converts(self, raw: RawEvent, function: FunctionFacts) -> bool:
         """Whether a function that nothing calls takes to the host what it was given, or bears the name of that: it is

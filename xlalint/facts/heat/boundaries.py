@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import msgspec
 
 from xlalint.facts.events import Effect
+from xlalint.facts.heat.entry_points import decodes
 from xlalint.facts.heat.propagation import HeatMap
-from xlalint.facts.kinds import BOUNDARY_CONTEXTS, LoopKind, RegionKind, SignKind
+from xlalint.facts.kinds import BOUNDARY_CONTEXTS, LEARNS, LoopKind, RegionKind, SignKind
 from xlalint.facts.records import RawEvent, RegionKey
 from xlalint.facts.regions import FunctionFacts, loop_of, regions_around, within
 
@@ -37,10 +38,13 @@ def loops_without_boundary(function: FunctionFacts, heat: HeatMap) -> Iterator[R
         # Without an optimizer the parameters may be changed one by one.
         trains = SignKind.OPTIMIZER_STEP in signs or signs >= {SignKind.BACKWARD, SignKind.MANUAL_STEP}
         # What is moved to the device in each round was read before it, and nothing grows.
-        decodes = (
-            loop[0] == RegionKind.WHILE
+        generating = (
+            (loop[0] == RegionKind.WHILE or generates(function, loop))
             and SignKind.MODEL_CALL in signs
             and not signs & {SignKind.LOADER, SignKind.MOVED}
+        )
+        evaluates = (
+            function.regions[loop].over == "loader" and SignKind.MODEL_CALL in signs and SignKind.BATCH_MOVED in signs
         )
         # Who calls ``xm.optimizer_step`` knows of XLA: a loader that can't be seen may set the boundary.
         unset = SignKind.STEP_WITHOUT_BARRIER in signs and function.regions[loop].over == "counter"
@@ -49,8 +53,22 @@ def loops_without_boundary(function: FunctionFacts, heat: HeatMap) -> Iterator[R
             or not signs.isdisjoint({SignKind.PLAIN_LOADER, SignKind.MOVED, SignKind.PLAIN_STEP, SignKind.MANUAL_STEP})
         ):
             yield boundary_event(function, loop, "training")
-        elif decodes and not trains:
+        elif trains or (loop[0] != RegionKind.WHILE and heat.reads_each_turn(function, loop)):
+            continue
+        elif generating:
             yield boundary_event(function, loop, "decoding")
+        elif evaluates and signs.isdisjoint(LEARNS):
+            yield boundary_event(function, loop, "evaluating")
+
+
+def generates(function: FunctionFacts, loop: RegionKey) -> bool:
+    """Whether a loop hands a model what the model gave the turn before, and nothing is learned from it."""
+    carried = any(sign.kind is SignKind.CARRIES and sign.region == loop for sign in function.signs)
+    off = function.without_grad or any(
+        region[0] == RegionKind.EVALUATION and (within(function, region, loop) or within(function, loop, region))
+        for region in function.regions
+    )
+    return carried and (off or decodes(function))
 
 
 def loops_over_plain_loaders(function: FunctionFacts, heat: HeatMap) -> Iterator[RawEvent]:

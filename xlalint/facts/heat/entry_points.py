@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from collections.abc import Iterable
 
 from xlalint.facts.kinds import SignKind
@@ -80,6 +81,27 @@ def is_apart(function: FunctionFacts) -> bool:
     module has ``forward`` for that, and its other methods may work on the weights; another object may hold data."""
     given_none = any(sign.kind == SignKind.GIVEN_NO_DATA for sign in function.signs)
     return given_none and (function.has_forward or not function.owner)
+
+
+def may_run_once(function: FunctionFacts) -> bool:
+    """Whether a function that nothing calls may as well be no part of a step: one of a script, one that its name says
+    is private, and one of a tool that works on a model as a whole."""
+    if function.in_script or any(is_private(part) for part in function.key[1].split(".")):
+        return True
+    names = (function.key[1], os.path.splitext(os.path.basename(function.key[0]))[0])
+    return not function.has_forward and any(not frameworks().names("tool").isdisjoint(words(name)) for name in names)
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.endswith("__")
+
+
+def words(name: str) -> frozenset[str]:
+    """The words of a name, however they are joined."""
+    return frozenset(word.lower() for word in _WORDS.findall(name))
+
+
+_WORDS = re.compile(r"[A-Z]*[a-z0-9]+|[A-Z]+")
 
 
 def feeds(function: FunctionFacts) -> bool:

@@ -9,7 +9,7 @@ import msgspec
 from xlalint.facts.heat.entry_points import decodes, sets_up, tests_among
 from xlalint.facts.kinds import LOOPS, TRAINED, LoopKind, RegionKind, SignKind
 from xlalint.facts.records import CallEdge, FunctionKey, RegionKey, Sign
-from xlalint.facts.regions import WITHIN_A_STEP, FunctionFacts, loop_of, nesting, regions_around, within
+from xlalint.facts.regions import WITHIN_A_STEP, FunctionFacts, is_seldom, loop_of, nesting, within
 from xlalint.program.ir import encloses, unpack
 
 STRONG = frozenset({SignKind.OPTIMIZER_STEP, SignKind.BOUNDARY, SignKind.BACKWARD})
@@ -53,6 +53,7 @@ class StepLoops:
             f.key[0] for f in self.functions.values() if any(s.kind == SignKind.MAKES_DEVICE_LOADER for s in f.signs)
         )
         """Files that make a device loader somewhere."""
+        self.readers = self.find_readers()
         self.find_performers()
         self.classify_loops()
         self.step_loops = {
@@ -93,6 +94,26 @@ class StepLoops:
         in the steps is known there."""
         callers = {caller for base in function.overrides for caller in self.callers_but_overriders(base)}
         return bool(callers) and all(LoopKind.STEP in self.loops.get(caller, {}).values() for caller in callers)
+
+    def find_readers(self) -> frozenset[FunctionKey]:
+        """The functions that read the host each time that they run, themselves or by what they call."""
+        pending = [key for key, function in self.functions.items() if any(map(function.reads_at, function.signs))]
+        found = set(pending)
+        while pending:
+            for caller, edge in self.callers.get(pending.pop(), ()):
+                if caller not in found and not is_seldom(self.functions[caller], edge.region):
+                    found.add(caller)
+                    pending.append(caller)
+        return frozenset(found)
+
+    def reads_each_turn(self, function: FunctionFacts, loop: RegionKey) -> bool:
+        """Whether each turn of a loop waits for the device."""
+        if any(function.reads_at(sign) and within(function, sign.region, loop) for sign in function.signs):
+            return True
+        return any(
+            edge.callee in self.readers and within(function, edge.region, loop) and not is_seldom(function, edge.region)
+            for edge in function.calls
+        )
 
     def find_performers(self) -> None:
         """For each function, the signs of a step that a call of it gives, outside of its own loops."""
@@ -281,13 +302,6 @@ class StepLoops:
         return not function.is_module or decodes(function)
 
 
-SELDOM = frozenset({RegionKind.AMORTISED, RegionKind.RARE, RegionKind.LEAVING})
-
-
 def made_seldom(function: FunctionFacts, sign: Sign) -> bool:
     """A model that is made at first only, or now and then, says nothing of what each turn does."""
     return sign.kind is SignKind.MAKES_MODEL and is_seldom(function, sign.region)
-
-
-def is_seldom(function: FunctionFacts, region: RegionKey) -> bool:
-    return any(kind in SELDOM for kind, _ in regions_around(function.regions, region))

@@ -31,7 +31,7 @@ from xlalint.facts.state.environment import Environment, join_environments
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.recorder import span_of
 from xlalint.program import ir
-from xlalint.program.def_use import hands_on, steps_each, targets_of
+from xlalint.program.def_use import carries, hands_on, steps_each, targets_of
 from xlalint.program.traversal import called_name, calls_in, path_of, walk
 
 ROUNDS = 3
@@ -48,6 +48,8 @@ def execute_for(frame: Frame, node: ir.For) -> None:
     if over == "loader":
         frame.sign(SignKind.LOADER, node.at)
     with frame.inside(RegionKind.LOOP, node.at, over, span_of(node.iterable)):
+        if carries(node):
+            frame.sign(SignKind.CARRIES, node.at)
         detail = next(
             (p.detail for p in alternatives(iterable) if type(p) is KnownObject and p.role == Role.LOADER), None
         )

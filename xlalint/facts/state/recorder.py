@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import msgspec
 
 from xlalint.facts.domain.values import LoopKey, Value, tensor_of
-from xlalint.facts.effect_traits import TRAITS
+from xlalint.facts.effect_traits import TRAITS, executes
 from xlalint.facts.events import Effect
 from xlalint.facts.kinds import CALLS_OF_MODELS, SignKind
 from xlalint.facts.records import ANY_PARAMETER, Arm, CallEdge, FunctionKey, FunctionRecord, RawEvent, RawRoot, Sign
@@ -78,6 +78,8 @@ class Recorder(Position):
             self.ranks > 0,
         )
         self.record_event(event)
+        if certainty > 0 and executes(effect):
+            self.sign(SignKind.HOST_READ, 0)
 
     def record_event(self, event: RawEvent) -> None:
         """One place gives one event: the first that costs for sure."""
