@@ -86,10 +86,19 @@ def is_apart(function: FunctionFacts) -> bool:
 def may_run_once(function: FunctionFacts) -> bool:
     """Whether a function that nothing calls may as well be no part of a step: one of a script, one that its name says
     is private, and one of a tool that works on a model as a whole."""
-    if function.in_script or any(is_private(part) for part in function.key[1].split(".")):
+    if function.in_script or (any(map(is_private, function.key[1].split("."))) and not stands_in(function)):
         return True
-    names = (function.key[1], os.path.splitext(os.path.basename(function.key[0]))[0])
-    return not function.has_forward and any(not frameworks().names("tool").isdisjoint(words(name)) for name in names)
+    file = os.path.splitext(os.path.basename(function.key[0]))[0]
+    names = (function.name,) if function.has_forward else (function.key[1], file)
+    return any(not frameworks().names("tool").isdisjoint(words(name)) for name in names)
+
+
+def stands_in(function: FunctionFacts) -> bool:
+    """A method of a class that a framework may know: it may override what is called there."""
+    return any("." in base and not base.startswith(PLAIN_BASES) for base in function.bases)
+
+
+PLAIN_BASES = ("builtins.", "abc.", "torch.", "typing.", "?.object", "?.ABC")
 
 
 def is_private(name: str) -> bool:
