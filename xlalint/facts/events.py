@@ -17,10 +17,12 @@ class Heat(IntEnum):
 
     ONCE = 0
     EPOCH = 1
-    AMORTISED = 2
+    CALL = 2
+    """Once in each call of what computes a result in a loop of its own: an image, a generation, a fit."""
+    AMORTISED = 3
     """Inside a step, but behind ``step % k == 0`` or the like."""
-    STEP = 3
-    INNER = 4
+    STEP = 4
+    INNER = 5
     """Several times a step."""
 
 
@@ -239,5 +241,5 @@ class Facts:
             yield from self._by_effect.get(effect, ())
 
     def hot(self, *effects: Effect) -> Iterator[Event]:
-        """The events with one of ``effects`` that run in every step."""
-        return (event for event in self.events(*effects) if event.heat >= Heat.STEP)
+        """The events with one of ``effects`` that run in every step, or once in each call of a result."""
+        return (event for event in self.events(*effects) if event.heat >= Heat.STEP or event.heat is Heat.CALL)

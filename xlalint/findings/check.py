@@ -116,6 +116,8 @@ class Judge:
 
     def _severity(self, finding: Finding) -> Severity:
         level = self._level(finding.rule, finding.severity)
+        if finding.at.heat is Heat.CALL:
+            return min(level, Severity.NOTE)
         # What runs in evaluation only costs less often, and what a test has read is there already: one level lower.
         is_less = finding.at.evaluation or finding.at.behind_root
         return Severity(max(Severity.NOTE, level - 1)) if is_less else level

@@ -19,6 +19,8 @@ def how_often(event: Event) -> str:
 
 
 def _without_a_loop(event: Event) -> str:
+    if event.heat is Heat.CALL:
+        return f"once in each call of `{event.assumed_of or event.scope}`"
     if event.assumed_of:
         return (
             f"in every step (assumed: it is reached from `{event.assumed_of}`, which has no caller in the linted files)"
@@ -29,6 +31,7 @@ def _without_a_loop(event: Event) -> str:
         Heat.INNER: "several times in every step",
         Heat.STEP: "in every step",
         Heat.AMORTISED: "in some steps",
+        Heat.CALL: "once per call",
         Heat.EPOCH: "once per epoch",
         Heat.ONCE: "once",
     }[event.heat]

@@ -26,6 +26,7 @@ from xlalint.sources.source import Source
 OFTEN = {
     Heat.ONCE: "once",
     Heat.EPOCH: "once per epoch",
+    Heat.CALL: "once per call",
     Heat.AMORTISED: "in some steps",
     Heat.STEP: "in every step",
     Heat.INNER: "several times in every step",
@@ -233,6 +234,8 @@ def judged(event: Event) -> str:
     """What a rule sees of an event, in words."""
     surely = event.certainty.name.lower()
     text = f"{PLACES[event.place]}{OFTEN[event.heat]}, {surely}"
+    if event.heat is Heat.CALL:
+        return f"{text}: a note"
     if event.heat < Heat.STEP:
         return f"{text}: not flagged, because it does not run in every step"
     if event.certainty is Certainty.POSSIBLE:

@@ -40,6 +40,10 @@ SUMMING_UP = frozenset({"compute", "summary", "summarize", "result", "results", 
 """Methods of a meter that are called when its updates are over."""
 
 
+COMPUTING = frozenset({"fit", "predict", "predict_proba", "transform", "fit_transform", "solve", "minimize"})
+"""Methods that are called for their result, as often as somebody wants one."""
+
+
 def tests_among(functions: Iterable[FunctionFacts], files: Iterable[str]) -> frozenset[FunctionKey]:
     """Tests, as unittest and pytest know them, and what is there for tests: they run once. ``files`` are those of the
     whole program."""
@@ -129,6 +133,10 @@ def decodes(function: FunctionFacts) -> bool:
     """A function that is there to make samples: for it, that is the work, and no evaluation of it."""
     name = function.name.lstrip("_")
     return name in DECODING or name.startswith("generate")
+
+
+def looks_like_training(name: str) -> bool:
+    return not words(name).isdisjoint({"train", "training", "main", "run", "epoch", "loop", "pretrain", "finetune"})
 
 
 def looks_like_evaluation(name: str) -> bool:

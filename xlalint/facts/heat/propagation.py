@@ -14,6 +14,7 @@ import msgspec
 
 from xlalint.facts.events import Heat
 from xlalint.facts.heat.entry_points import (
+    COMPUTING,
     PLAIN_ENTRIES,
     SUMMING_UP,
     collates,
@@ -21,6 +22,8 @@ from xlalint.facts.heat.entry_points import (
     feeds,
     is_apart,
     looks_like_evaluation,
+    looks_like_training,
+    may_run_once,
     sets_up,
 )
 from xlalint.facts.heat.loop_kinds import STRONG, StepLoops
@@ -182,13 +185,24 @@ class HeatMap(StepLoops):
         if feeds(function):
             return Pace(Heat.STEP, assumed=True, host=True)
         if function.owner and function.name in SUMMING_UP:
-            return Pace(Heat.EPOCH, assumed=True, evaluation=True)
+            return Pace(Heat.CALL, assumed=True, evaluation=True)
         if function.in_script or function.key in self.contains:
             beside = self.performed_beside_loops(function) & self.strong_beside(function)
-            return Pace(Heat.STEP, assumed=True) if beside else COLD
+            if beside:
+                return Pace(Heat.STEP, assumed=True)
+            return Pace(Heat.CALL, assumed=True) if self.computes(function) else COLD
         if is_apart(function):
             return COLD
         return Pace(Heat.STEP, assumed=True, evaluation=looks_like_evaluation(function.name))
+
+    def computes(self, function: FunctionFacts) -> bool:
+        """Whether a public function is there for a result that it computes in a loop on the device: a sample, a
+        prediction, a solution. Training and evaluation run once, or once an epoch."""
+        if is_apart(function) or may_run_once(function) or looks_like_training(function.name):
+            return False
+        loops = [loop for loop, kind in self.loops.get(function.key, {}).items() if kind is LoopKind.STEP]
+        fits = function.owner and function.name in COMPUTING
+        return bool(loops) and (bool(fits) or all(function.regions[loop].over != "loader" for loop in loops))
 
     def strong_beside(self, function: FunctionFacts) -> frozenset[str]:
         """The signs by which a function that loops is a step all the same. One that holds the loop of steps is none,
