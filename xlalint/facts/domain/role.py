@@ -24,6 +24,7 @@ class Role(str, Enum):
     LOGGER = "logger"
     MAKER = "maker"
     METRIC = "metric"
+    MIXER = "mixer"
     OPTIMIZER = "optimizer"
     OPTIMIZER_STATE = "optimizer-state"
     OUTPUT = "output"

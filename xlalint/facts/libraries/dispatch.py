@@ -175,6 +175,8 @@ def call_framework_row(frame: Frame, call: Call) -> Value | None:
         return launch(frame, launched, call)
     if table.get("moves", call.name) is not None and call.arguments:
         return training.moved(call.arguments[0], XLA)
+    if table.get("mixes", call.name) is not None:
+        return training.make_mixer(call)
     made = make_scaler(call)
     if made is not None:
         return made
@@ -297,6 +299,8 @@ def call_role(frame: Frame, role: KnownObject, call: Call) -> Value:
         return call_pipeline(call.keywords)
     if role.role == Role.SCALER:
         return call_scaler(frame, role, call)
+    if role.role == Role.MIXER:
+        return training.call_mixer(frame, call)
     if role.role in TENSOR_ROLES:
         return role
     return UNKNOWN

@@ -175,6 +175,28 @@ def tokenizer_method(frame: Frame, role: KnownObject, call: Call) -> Value | Non
     return known_object(Role.BATCH, tensor(HOST, "int", None, False, None, 1))
 
 
+def make_mixer(call: Call) -> Value:
+    """``Mixup(cutmix_alpha=1.0)``. A row may name the argument without which, or with 0, no box is cut."""
+    name, _, position = (frameworks().get("mixes", call.name) or "").partition("=")
+    if position:
+        given = call.arguments[int(position)] if len(call.arguments) > int(position) else call.keywords.get(name, NONE)
+        if given is NONE or (type(given) is Host and given.known and not given.constant):
+            return UNKNOWN
+    return known_object(Role.MIXER, None, call.name)
+
+
+def call_mixer(frame: Frame, call: Call) -> Value:
+    """``images, labels = mixup(images, labels)``: each call cuts another box, which is a constant of the graph."""
+    for value, argument in zip(call.arguments, call.node.arguments, strict=False):
+        known = tensor_of(value.element) if type(value) is KnownObject and value.element else tensor_of(value)
+        if known is not None and known.device == XLA:
+            frame.emit(
+                Effect.BAKED_NUMBER, call.node.at, known, "mixer", argument, certainty=1, varies=frame.draw_key()
+            )
+            break
+    return sequence("tuple", call.arguments)
+
+
 COUNTED = frozenset({"Categorical", "Bernoulli", "Binomial", "Poisson", "Geometric", "Multinomial"})
 """Distributions over whole numbers."""
 
