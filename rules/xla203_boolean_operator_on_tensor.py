@@ -36,6 +36,9 @@ def what_to_write(read: Event) -> str:
     # A condition needs its value on the host: an operator on the device would only postpone the read.
     if read.form == "in-test":
         return ASKED
+    if read.form == "given-or-not":
+        # Of a tensor of several elements nobody can mean the truth, which raises: whether there is one is asked for.
+        return f"ask whether it is given: `{read.operand} is not None`"
     return f"use {INSTEAD.get(read.subject, 'two comparisons joined by `torch.logical_and`')}"
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Effect, Facts, Finding, Rule, Severity, how_often
+from xlalint.api import Effect, Event, Facts, Finding, Rule, Severity, how_often
 
 RULE = Rule(code="XLA307", name="repeat-interleave-tensor", family="dynamic-shape", severity=Severity.WARNING)
 
@@ -12,6 +12,11 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=call,
-            message=f"`{call.spelling}` reads its repeats on the host to size its result, {how_often(call)}",
+            message=f"`{call.spelling}` reads its repeats{named(call)} on the host to size its result, "
+            f"{how_often(call)}",
             help="repeat by a Python integer, or index by a cumulative sum; `output_size=` only avoids recompilation",
         )
+
+
+def named(call: Event) -> str:
+    return f" `{call.operand}`" if call.operand else ""

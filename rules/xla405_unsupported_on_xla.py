@@ -30,16 +30,20 @@ def check(facts: Facts) -> Iterator[Finding]:
             rule=RULE,
             at=call,
             message=f"`{call.spelling}`: on XLA `{call.subject}` {call.detail}",
-            help=what_to_write(fix),
+            help=what_to_write(call, fix),
             fix=fix,
             # A call that is ignored silently is no error.
             severity=None if raises else Severity.WARNING,
         )
 
 
-def what_to_write(fix: Edit | None) -> str:
+def what_to_write(call: Event, fix: Edit | None) -> str:
     if fix is None:
-        return "remove it from the code that runs on XLA"
+        # What the user has to write anew, for its arguments are others.
+        verb, _, text = call.form.partition(" ")
+        return f"write `{text}`" if verb == "write" else "remove it from the code that runs on XLA"
+    if fix.kind == "set-argument" and call.subject.endswith("autocast"):
+        return 'write `torch.autocast("xla", dtype=torch.bfloat16)`'
     return f"{fix.title} instead" if fix.kind == "replace-callee" else fix.title
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Effect, Facts, Finding, Neutral, Rule, Severity
+from xlalint.api import Effect, Event, Facts, Finding, Neutral, Rule, Severity
 
 RULE = Rule(
     code="XLA506",
@@ -22,6 +22,17 @@ def check(facts: Facts) -> Iterator[Finding]:
             rule=RULE,
             at=habit,
             message=f"`{habit.spelling}` {what}",
-            help="use `torch_xla.device()`" if silent else "remove it from the code that runs on XLA",
+            help=what_to_write(habit),
             severity=Severity.WARNING if silent else None,
         )
+
+
+def what_to_write(habit: Event) -> str:
+    if habit.subject == "moves":
+        moved = habit.operand if len(habit.operand) < LONG else "…"
+        return f"write `{moved}.to(device)`, with `device = torch_xla.device()`"
+    return "use `torch_xla.device()`" if habit.subject == "silent-host" else "remove it from the code that runs on XLA"
+
+
+LONG = 60
+"""An operand of so many characters is shortened, and can't be pasted."""

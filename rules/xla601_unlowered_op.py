@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Effect, Facts, Finding, Neutral, Rule, Severity, how_often
+from xlalint.api import Effect, Event, Facts, Finding, Neutral, RootKind, Rule, Severity, how_often
 
+TAKE_OFF = (
+    "compute the normalised weight with lowered ops (`g * v / v.norm()`), or take it off where nothing is trained"
+)
 RULE = Rule(code="XLA601", name="unlowered-op", family="lowering", severity=Severity.WARNING)
 
 
@@ -14,11 +17,19 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=op,
-            message=f"{what} has no lowering{by}: its operands are read on the host and its result is uploaded "
-            f"{how_often(op)}",
-            help="rewrite it with lowered ops, or compute it on the host before the upload",
+            message=f"{what} has no lowering{by}{put_on(op)}: its operands are read on the host and its result is "
+            f"uploaded {how_often(op)}",
+            help=TAKE_OFF if put_on(op) else "rewrite it with lowered ops, or compute it on the host before the upload",
             neutral=Neutral.REPLAY_BACKWARD if op.backward_only else None,
         )
+
+
+def put_on(op: Event) -> str:
+    """Where what costs was put on the module, which the call itself does not show."""
+    root = op.root
+    if root is None or root.kind is not RootKind.CALL or root.span is None:
+        return ""
+    return f", because of {root.text} at {root.path}:{root.span.line}"
 
 
 def named(ops: list[str]) -> str:

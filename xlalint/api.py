@@ -1,6 +1,6 @@
 """The public interface for rules: nothing else of xlalint may be imported by one."""
 
-from xlalint.facts.events import FEW_SHAPES, Certainty, Effect, Event, Facts, Heat, Place, Span
+from xlalint.facts.events import FEW_SHAPES, Certainty, Effect, Event, Facts, Heat, Place, RootKind, Span
 from xlalint.findings.model import Check, Edit, Finding, Mode, Neutral, Rule, Safety, Severity
 from xlalint.findings.wording import how_often
 
@@ -17,6 +17,7 @@ __all__ = [
     "Mode",
     "Neutral",
     "Place",
+    "RootKind",
     "Rule",
     "Safety",
     "Severity",

@@ -19,10 +19,10 @@ from xlalint.facts.failures import Analysed, Failure, reason_of
 from xlalint.facts.options import Assumptions
 from xlalint.findings.check import Judge, Tools
 from xlalint.findings.configuration import Configurations
-from xlalint.findings.model import Diagnostic, Edit, Fix, Judged, Report, Rule, Skipped, UsedProfile
+from xlalint.findings.model import Diagnostic, Edit, Fix, HeldBack, Judged, Report, Rule, Skipped, UsedProfile
 from xlalint.findings.places import Anchors, Lines, PlainAnchors
 from xlalint.findings.registry import Listed, Loaded, listed, load_rules
-from xlalint.findings.selection import refuse_unknown_in
+from xlalint.findings.selection import counts_in, is_selected, refuse_unknown_in
 from xlalint.findings.settings import Configuration
 from xlalint.findings.suppression import UNUSED
 from xlalint.inputs import Input, Stdin, gather
@@ -84,11 +84,15 @@ def lint(
         configurations.refuse_missing_packages(folder)
     diagnostics: list[Diagnostic] = []
     skipped: list[Skipped] = []
+    held_back: list[str] = []
+    imports_xla = not given.sources
     for number, judged in enumerate(_judged(given, configurations, options, bench.judge), 1):
         # What leads to the named files is no matter of theirs, but that the linter failed on it is.
         is_named = judged.path in given.named
         skipped.extend(one for one in judged.skipped if is_named or one.internal)
         diagnostics.extend(judged.diagnostics if is_named else ())
+        imports_xla = imports_xla or (is_named and judged.imports_xla)
+        held_back.extend(judged.held_back if is_named else ())
         if progress is not None:
             progress(number, len(given.sources))
     left_out = {one.path for one in skipped if not one.line}
@@ -99,6 +103,7 @@ def lint(
         seconds=time.perf_counter() - started,
         named_missing=given.missing,
         profiles=_profiles(given.named, configurations),
+        held_back=None if imports_xla else _held_back(held_back, configurations.of_folder(os.getcwd())),
         remarks=given.remarks,
     )
 
@@ -171,10 +176,10 @@ class Bench:
         if analysed.unread:
             return Judged(source.path, skipped=failures)
         try:
-            judged = self._judge_for(source.path).check(source, analysed.facts, self._tools)
+            judged = self._judge_for(source.path).check(source, analysed, self._tools)
         except Exception as error:  # a bug of ours must not cost the user the other files
             return Judged(source.path, (), (*failures, Skipped(source.path, reason_of(error), internal=True)))
-        return Judged(source.path, judged.diagnostics, (*failures, *judged.skipped))
+        return msgspec.structs.replace(judged, skipped=(*failures, *judged.skipped))
 
     def refuse_unknown_selectors(self, folders: Iterable[str]) -> None:
         """A wrong selector, and a plugin that can't be loaded, is an error even where nothing is found, and before
@@ -254,6 +259,15 @@ def _profiles(paths: Iterable[str], configurations: Configurations) -> tuple[Use
     found = (configurations.of_file(path).profile for path in paths)
     used = {profile.path: UsedProfile(profile.path, profile.device) for profile in found if profile is not None}
     return tuple(used[path] for path in sorted(used))
+
+
+def _held_back(codes: Sequence[str], configuration: Configuration) -> HeldBack | None:
+    """What is told of a run without torch_xla, unless the user has said whether it runs there."""
+    if configuration.settings.assume_xla != "auto":
+        return None
+    rules = (loaded.rule for loaded in rules_of(configuration) if loaded.rule.needs_xla)
+    used = (rule.code for rule in rules if is_selected(rule, configuration) and counts_in(rule, configuration))
+    return HeldBack(tuple(sorted({*used, *codes})), len(codes))
 
 
 def _with_unused(rules: Sequence[Loaded]) -> list[Rule]:

@@ -11,6 +11,7 @@ import pytest
 from making import configuration, event, facts, loaded, rule, with_check
 
 from xlalint.facts.events import Certainty, Effect, Facts, Heat, Span, Step
+from xlalint.facts.failures import Analysed
 from xlalint.findings.check import Judge, Tools, check_file
 from xlalint.findings.model import Diagnostic, Edit, Finding, Fix, Position, Safety, Severity, TextEdit
 from xlalint.findings.places import Lines, position_of
@@ -98,8 +99,8 @@ def test_rules_that_are_off_or_of_another_mode_say_nothing() -> None:
 def test_per_file_ignores_leave_other_files_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     judge = Judge(configuration(root=str(tmp_path), per_file_ignores={"tests/": ["XLA101"]}), (READ,))
-    assert not judge.check(source(path="tests/x.py"), facts(THIRD)).diagnostics
-    assert judge.check(source(path="src/x.py"), facts(THIRD)).diagnostics
+    assert not judge.check(source(path="tests/x.py"), Analysed(facts(THIRD))).diagnostics
+    assert judge.check(source(path="src/x.py"), Analysed(facts(THIRD))).diagnostics
 
 
 def test_why_holds_the_chain_the_guards_and_the_assumption() -> None:
@@ -186,6 +187,6 @@ def test_a_judge_can_be_sent_to_another_process() -> None:
 
     rules = load_rules()
     judge = Judge(configuration(per_file_ignores={"a": ["ALL"]}), rules)
-    judge.check(source(), facts(THIRD))
+    judge.check(source(), Analysed(facts(THIRD)))
     again = pickle.loads(pickle.dumps(judge))
-    assert again.check(source(), facts(THIRD)) == judge.check(source(), facts(THIRD))
+    assert again.check(source(), Analysed(facts(THIRD))) == judge.check(source(), Analysed(facts(THIRD)))

@@ -84,7 +84,9 @@ def test_what_stands_around_the_findings(document: Any) -> None:
     assert document["summary"] == {
         "files": 12,
         "findings": 3,
+        "roots": 3,
         "by_code": {"XLA101": 1, "XLA302": 1, "XLA309": 1},
+        "most_costly": [],
         "seconds": 0.25,
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -26,6 +26,7 @@ def context_for(
         version=_version() if format in ("json", "sarif") else "",
         sources=_sources(stdin),
         rules=_cards(report, configured) if format == "sarif" else {},
+        measured=_measured(report, configured) if format in ("text", "json") else {},
         working_directory=os.getcwd(),
         **how,
     )
@@ -93,24 +94,41 @@ def _sources(stdin: Stdin | None) -> Callable[[str], list[str] | None]:
 
 
 def _cards(report: Report, configured: Configurations) -> dict[str, RuleCard]:
-    from xlalint.findings.registry import RegistryError, page_of
     from xlalint.findings.suppression import UNUSED, UNUSED_PAGE
 
-    cards: dict[str, RuleCard] = {}
-    wanted = {found.code for found in report.diagnostics}
-    for path in {found.path for found in report.diagnostics}:
-        for loaded in rules_of(configured.of_file(path)):
-            rule = loaded.rule
-            if rule.code not in wanted or rule.code in cards:
-                continue
-            try:
-                page = page_of(loaded.origin)
-            except RegistryError:
-                page = ""
-            cards[rule.code] = _card(rule, page)
-    if UNUSED.code in wanted:
+    cards = {rule.code: _card(rule, page) for rule, page in _pages_found(report, configured)}
+    if any(found.code == UNUSED.code for found in report.diagnostics):
         cards[UNUSED.code] = _card(UNUSED, UNUSED_PAGE)
     return cards
+
+
+def _measured(report: Report, configured: Configurations) -> dict[str, dict[str, float]]:
+    """What the pages of the rules that found something show; a page of a plugin may show nothing."""
+    from xlalint.findings.pages import PageError, growth, parse_page
+
+    measured = {}
+    for rule, page in _pages_found(report, configured):
+        try:
+            measured[rule.code] = growth(parse_page(page))
+        except PageError:
+            continue
+    return measured
+
+
+def _pages_found(report: Report, configured: Configurations) -> Iterator[tuple[Rule, str]]:
+    """The rules that found something, each with its page; the text is empty where it has none."""
+    from xlalint.findings.registry import RegistryError, page_of
+
+    wanted = {found.code for found in report.diagnostics}
+    for path in dict.fromkeys(found.path for found in report.diagnostics):
+        for loaded in rules_of(configured.of_file(path)) if wanted else ():
+            if loaded.rule.code not in wanted:
+                continue
+            wanted.remove(loaded.rule.code)
+            try:
+                yield loaded.rule, page_of(loaded.origin)
+            except RegistryError:
+                yield loaded.rule, ""
 
 
 def _card(rule: Rule, page: str) -> RuleCard:

@@ -215,6 +215,9 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     assumed_of: str = ""
     loop_line: int = 0
     """Where the loop that makes it hot begins, if that is in this file."""
+    repeats: int = 1
+    """How often it runs in one step, as far as the bounds of the loops around it are written out; a loop of an unknown
+    bound counts as two."""
     root: Root | None = None
     """What causes it, where that may cause other events, too."""
     behind_root: bool = False

@@ -35,6 +35,10 @@ class Analysed(msgspec.Struct, frozen=True):
 
     facts: Facts
     failures: tuple[Failure, ...] = ()
+    imports_xla: bool = False
+    """It imports torch_xla, or what imports it does."""
+    needs_cuda: str = ""
+    """The package for GPUs without which it can't be imported."""
 
     @property
     def unread(self) -> str:

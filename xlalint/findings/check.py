@@ -8,6 +8,7 @@ from functools import cached_property
 import msgspec
 
 from xlalint.facts.events import Certainty, Event, Facts, Heat, Root, RootKind, Span, Step
+from xlalint.facts.failures import Analysed
 from xlalint.findings.fingerprint import fingerprints
 from xlalint.findings.model import (
     Cause,
@@ -24,6 +25,7 @@ from xlalint.findings.model import (
     Skipped,
 )
 from xlalint.findings.places import Anchors, Lines, position_of
+from xlalint.findings.purpose import treatment
 from xlalint.findings.registry import Loaded
 from xlalint.findings.roots import cause
 from xlalint.findings.selection import FileIgnores, counts_in, covers, is_selected, modes_of, severity_of
@@ -64,12 +66,17 @@ class Judge:
         # Patterns are compiled and can't be sent to another process.
         return (Judge, (self._configuration, self._rules))
 
-    def check(self, source: Source, facts: Facts, tools: Tools | None = None) -> Judged:
+    def check(self, source: Source, analysed: Analysed, tools: Tools | None = None) -> Judged:
         """All diagnostics of one file, suppressed ones marked, and the rules that failed."""
+        facts = analysed.facts
         ignored = self._ignores.of(source.path)
-        draft = _Draft(source, tools or Tools())
+        treated = treatment(source.path, analysed.needs_cuda, self._configuration)
+        if treated == "skip":
+            return Judged(source.path, imports_xla=analysed.imports_xla)
+        draft = _Draft(source, tools or Tools(), is_lower=treated == "lower", needs_cuda=analysed.needs_cuda)
         active = [one for one in self._active if not covers(ignored, one.rule)]
-        placed = sorted(self._placed(active, facts, draft), key=_order)
+        everything = sorted(self._placed(active, facts, draft), key=_order)
+        placed = [one for one in everything if not one.is_held_back]
         numbered = zip(placed, fingerprints(draft.names(placed)), strict=True)
         kept = [(one, name) for one, name in _one_per_event(numbered) if one.finding.at.certainty >= self._least]
         draft.note_first_places(one for one, _ in kept)
@@ -78,13 +85,18 @@ class Judge:
             known = [one.rule for one in self._rules]
             found.extend(draft.unused_suppressions(known, [one.rule for one in active], self._level(UNUSED)))
         found.sort(key=lambda one: (one.at, one.code))
-        return Judged(source.path, tuple(found), tuple(draft.failures))
+        held = self._held_back(everything, draft) if len(placed) < len(everything) else ()
+        return Judged(source.path, tuple(found), tuple(draft.failures), held, analysed.imports_xla)
+
+    def _held_back(self, everything: Iterable[_Placed], draft: _Draft) -> tuple[str, ...]:
+        """The codes of what more would be told if the file ran on XLA: what no other finding of its event tells."""
+        told = [one for one, _ in _one_per_event((one, "") for one in everything)]
+        more = (one for one in told if one.is_held_back and one.finding.at.certainty >= self._least)
+        return tuple(one.finding.rule.code for one in more if not draft.is_covered(one))
 
     def _placed(self, active: Iterable[Loaded], facts: Facts, draft: _Draft) -> Iterator[_Placed]:
         for loaded in active:
             for finding in draft.findings(loaded, facts):
-                if finding.rule.needs_xla and not finding.at.uses_xla:
-                    continue
                 at = draft.position(finding.span or finding.at.span)
                 yield _Placed(finding, at, draft.statement_at(at.line))
 
@@ -98,7 +110,7 @@ class Judge:
             code=rule.code,
             name=rule.name,
             family=rule.family,
-            severity=self._severity(finding),
+            severity=self._severity(finding, draft),
             certainty=event.certainty,
             heat=event.heat,
             modes=tuple(mode for mode in Mode if mode in modes),
@@ -108,18 +120,20 @@ class Judge:
             fix=draft.fix(finding.fix),
             fingerprint=name,
             suppressed=draft.suppressed(rule, placed.statement),
+            repeats=event.repeats,
             loop_line=event.loop_line,
             neutral=finding.neutral or rule.neutral,
             package=finding.package,
             root=draft.cause(event.root),
         )
 
-    def _severity(self, finding: Finding) -> Severity:
+    def _severity(self, finding: Finding, draft: _Draft) -> Severity:
         level = self._level(finding.rule, finding.severity)
         if finding.at.heat is Heat.CALL:
             return min(level, Severity.NOTE)
-        # What runs in evaluation only costs less often, and what a test has read is there already: one level lower.
-        is_less = finding.at.evaluation or finding.at.behind_root
+        # What runs in evaluation only costs less often, what a test has read is there already, and a test's own cost or
+        # that of code for GPUs is no user's: one level lower.
+        is_less = finding.at.evaluation or finding.at.behind_root or draft.is_lower
         return Severity(max(Severity.NOTE, level - 1)) if is_less else level
 
     def _level(self, rule: Rule, own: Severity | None = None) -> Severity:
@@ -133,7 +147,7 @@ def check_file(
     source: Source, facts: Facts, configuration: Configuration, rules: Sequence[Loaded], tools: Tools | None = None
 ) -> Judged:
     """The diagnostics of one file; where there are many files, make one ``Judge`` for all."""
-    return Judge(configuration, rules).check(source, facts, tools)
+    return Judge(configuration, rules).check(source, Analysed(facts), tools)
 
 
 class _Placed(msgspec.Struct, frozen=True):
@@ -143,12 +157,19 @@ class _Placed(msgspec.Struct, frozen=True):
     others: tuple[_Placed, ...] = ()
     """Findings of other rules about the same event."""
 
+    @property
+    def is_held_back(self) -> bool:
+        """Whether it is a habit that is right elsewhere, in a file that does not run on XLA."""
+        return self.finding.rule.needs_xla and not self.finding.at.uses_xla
+
 
 class _Draft:
     """One file while its diagnostics are made. The text is scanned only if there is something to say of it."""
 
-    def __init__(self, source: Source, tools: Tools) -> None:
+    def __init__(self, source: Source, tools: Tools, *, is_lower: bool = False, needs_cuda: str = "") -> None:
         self.source = source
+        self.is_lower = is_lower
+        self._needs_cuda = needs_cuda
         self._tools = tools
         self._used: set[Directive] = set()
         self.failures: list[Skipped] = []
@@ -200,6 +221,8 @@ class _Draft:
         for step in event.why:
             yield self._reason(step)
         here = (self.source.path, at.line, at.column)
+        if self._needs_cuda and self.is_lower:
+            yield Reason(*here, f"only where there is a GPU: this file imports `{self._needs_cuda}`")
         for guard in event.guards:
             yield Reason(*here, f"only where `{guard}`")
         if event.assumed_of:
@@ -238,6 +261,11 @@ class _Draft:
             return None
         self._used.add(directive)
         return directive.text
+
+    def is_covered(self, placed: _Placed) -> bool:
+        """Whether a comment would silence it; that the comment was of use is not noted."""
+        statement = placed.statement
+        return self._suppressions.covering(placed.finding.rule, statement.first, statement.last) is not None
 
     def unused_suppressions(
         self, rules: Sequence[Rule], active: Sequence[Rule], level: Severity

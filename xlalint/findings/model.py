@@ -240,6 +240,8 @@ class Diagnostic(msgspec.Struct, frozen=True, kw_only=True):
     fingerprint: str
     suppressed: str | None = None
     """The suppression comment that covers it, or None: shown only in SARIF and with ``--ignore-suppressions``."""
+    repeats: int = 1
+    """How often it runs in one step, by the bounds of the loops around it."""
     loop_line: int = 0
     """Where the loop begins that makes it hot, if that is in the same file."""
     neutral: Neutral = Neutral.REPLAY
@@ -277,6 +279,17 @@ class Judged(msgspec.Struct, frozen=True):
     path: str
     diagnostics: tuple[Diagnostic, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    held_back: tuple[str, ...] = ()
+    """The codes of what would be found, each once for each finding, if the file ran on XLA."""
+    imports_xla: bool = False
+
+
+class HeldBack(msgspec.Struct, frozen=True):
+    """What a run without torch_xla does not tell: rules about habits that are right elsewhere."""
+
+    rules: tuple[str, ...]
+    findings: int
+    """How many more there would be."""
 
 
 class UsedProfile(msgspec.Struct, frozen=True):
@@ -296,5 +309,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     named_missing: tuple[str, ...] = ()
     profiles: tuple[UsedProfile, ...] = ()
+    held_back: HeldBack | None = None
+    """None where some file imports torch_xla, or the user says whether it runs on XLA."""
     remarks: tuple[str, ...] = ()
     """What the user should know of how files were read, a line each."""

@@ -181,6 +181,16 @@ def parse_page(text: str) -> Page:
     )
 
 
+def growth(page: Page) -> dict[str, float]:
+    """What the first experiment of a page shows that a step has more of than the mended program's, by metric."""
+    if not page.experiments:
+        return {}
+    experiment = page.experiments[0]
+    own = Sides(experiment.bad.per_step, experiment.good.per_step)
+    sides = {experiment.metric: own, **experiment.also}
+    return {metric: (each.bad or 0.0) - (each.good or 0.0) for metric, each in sides.items()}
+
+
 def parse_blocks(text: str) -> tuple[Block, ...]:
     """The Python blocks of a text that is no rule's page, such as the list of what is free."""
     fences, _ = _split(text.splitlines())

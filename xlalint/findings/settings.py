@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 ModeName = Literal["lazy", "dynamo", "eager", "all"]
 CertaintyName = Literal["possible", "likely", "certain"]
 SeverityName = Literal["note", "warning", "error"]
+TreatmentName = Literal["lower", "same", "skip"]
 
 _CHOICES = {
     "mode": get_args(ModeName),
@@ -26,6 +27,8 @@ _CHOICES = {
     "fail-on": get_args(SeverityName),
     "severity": get_args(SeverityName),
     "assume-xla": ("auto", "true", "false"),
+    "tests": get_args(TreatmentName),
+    "cuda-files": get_args(TreatmentName),
 }
 
 # As packages are versioned (PEP 440), those that are not released included: `2`, `2.9.1+cpu`, `2.9.0a0+git1a2b3c`.
@@ -77,6 +80,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="kebab", forbid
     fail_on: SeverityName = "warning"
     mode: ModeName = "lazy"
     assume_xla: bool | Literal["auto"] = "auto"
+    tests: TreatmentName = "lower"
+    """What becomes of findings in tests: one level lower, the same, or none."""
+    cuda_files: TreatmentName = "lower"
+    """The same of files that can't be imported without a GPU."""
     torch_xla_version: str | None = None
     plugins: tuple[str, ...] = ()
     exclude: tuple[str, ...] = DEFAULT_EXCLUDES

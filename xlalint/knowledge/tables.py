@@ -72,6 +72,12 @@ def frameworks() -> Frameworks:
 
 
 @functools.cache
+def cuda_packages() -> frozenset[str]:
+    """Packages that run on GPUs only."""
+    return frozenset(name for name, _ in rows("cuda_packages.csv", 2))
+
+
+@functools.cache
 def guards() -> Guards:
     forms = ("call", "attribute", "compare", "flag", "isinstance")
     tables: dict[str, dict[str, bool | None]] = {form: {} for form in forms}

@@ -35,6 +35,8 @@ class ReportContext(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     sources: Callable[[str], list[str] | None]
     rules: Mapping[str, RuleCard] = MappingProxyType({})
+    measured: Mapping[str, Mapping[str, float]] = MappingProxyType({})
+    """By the code of a rule what its page shows: metric → more of it in each step."""
     working_directory: str = ""
     """Absolute; only to make paths relative."""
     color: bool = False

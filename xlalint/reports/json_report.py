@@ -10,9 +10,10 @@ from typing import Final
 import msgspec
 
 from xlalint.findings.model import Cause, Diagnostic, Fix, Mode, Position, Report, Skipped, UsedProfile
-from xlalint.findings.roots import cause_of
+from xlalint.findings.roots import cause_of, groups
 from xlalint.reports import evidence
 from xlalint.reports.context import ReportContext, shown
+from xlalint.reports.ranking import Ranked, most_costly
 
 SCHEMA_VERSION: Final = 2
 
@@ -24,7 +25,7 @@ def render(report: Report, context: ReportContext) -> str:
         "tool": {"name": "xlalint", "version": context.version},
         "findings": [_finding(diagnostic) for diagnostic in diagnostics],
         "skipped": [_skipped(skipped) for skipped in report.skipped],
-        "summary": _summary(report, diagnostics),
+        "summary": _summary(report, diagnostics, context),
         **({"remarks": list(report.remarks)} if report.remarks else {}),
         **({"profiles": [_profile(used) for used in report.profiles]} if report.profiles else {}),
     }
@@ -48,13 +49,31 @@ def _profile(used: UsedProfile) -> dict[str, object]:
     return {"path": used.path, "device": {"kind": device.kind, "torch": device.torch, "torch_xla": device.torch_xla}}
 
 
-def _summary(report: Report, diagnostics: Sequence[Diagnostic]) -> dict[str, object]:
+def _summary(report: Report, diagnostics: Sequence[Diagnostic], context: ReportContext) -> dict[str, object]:
+    roots = groups(diagnostics)
     by_code = Counter(diagnostic.code for diagnostic in diagnostics)
     return {
         "files": report.files,
         "findings": len(diagnostics),
+        "roots": len(roots),
         "by_code": {code: by_code[code] for code in sorted(by_code)},
+        "most_costly": [_costly(one) for one in most_costly(roots, context.measured)],
         "seconds": round(report.seconds, 3),
+        **({"held_back": msgspec.to_builtins(report.held_back)} if report.held_back is not None else {}),
+    }
+
+
+def _costly(one: Ranked) -> dict[str, object]:
+    shown = one.group.shown
+    return {
+        "root": cause_of(shown).id,
+        "path": shown.path,
+        "line": shown.at.line,
+        "code": shown.code,
+        "places": len(one.group.members),
+        "metric": one.cost.metric,
+        "amount": round(one.cost.amount, 3),
+        "often": one.cost.often,
     }
 
 

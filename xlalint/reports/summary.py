@@ -39,6 +39,17 @@ def profile_lines(report: Report) -> Iterator[str]:
         yield f"Costs as in the profile {used.path}: {measured}."
 
 
+def held_back_line(report: Report) -> str:
+    """That nothing imports torch_xla, and what is therefore not told; empty where something does."""
+    held = report.held_back
+    if held is None or not held.rules or not (held.findings or report.diagnostics):
+        return ""
+    rules = " and ".join(filter(None, [", ".join(held.rules[:-1]), held.rules[-1]]))
+    verb = "was" if len(held.rules) == 1 else "were"
+    more = f"--assume-xla gives {plural(held.findings, 'more finding')}" if held.findings else "they find nothing here"
+    return f"Nothing here imports torch_xla: {rules} {verb} held back; {more}."
+
+
 def _by_severity(diagnostics: Sequence[Diagnostic]) -> str:
     counts = Counter(diagnostic.severity for diagnostic in diagnostics)
     parts = [plural(counts[severity], severity.name.lower()) for severity in reversed(Severity) if counts[severity]]
@@ -52,5 +63,5 @@ def _by_verdict(diagnostics: Sequence[Diagnostic]) -> str:
     return f": {', '.join(parts)}" if parts else ""
 
 
-def plural(count: int, noun: str) -> str:
+def plural(count: float, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

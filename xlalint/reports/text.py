@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import msgspec
 
 from xlalint.facts.events import Certainty
 from xlalint.findings.model import Diagnostic, Evidence, Position, Report, Safety, Verdict
-from xlalint.findings.roots import Group
+from xlalint.findings.roots import Group, cause_of
 from xlalint.reports import evidence
 from xlalint.reports.context import ReportContext, shown
 from xlalint.reports.grouped import others_told, shown_groups
-from xlalint.reports.summary import profile_lines, summary_line
+from xlalint.reports.ranking import SHORT_LIST, Ranked, most_costly
+from xlalint.reports.summary import held_back_line, profile_lines, summary_line
 from xlalint.reports.terminal import Style, columns, painted, severity_style, shown_text
 
 # A line of generated code can be megabytes long: this much of it is shown, with some text before the caret.
@@ -25,11 +26,32 @@ def render(report: Report, context: ReportContext) -> str:
     diagnostics = shown(report, context)
     # Findings come file by file: one text at hand is enough.
     context = msgspec.structs.replace(context, sources=lru_cache(maxsize=1)(context.sources))
-    blocks = ["\n".join(_block(group, context)) for group in shown_groups(diagnostics)]
+    shown_as = shown_groups(diagnostics)
+    blocks = ["\n".join(_block(group, context)) for group in shown_as]
     if not context.quiet:
         summary = painted(summary_line(report, diagnostics), Style.BOLD, context.color)
-        blocks.append("\n".join([summary, *map(shown_text, profile_lines(report))]))
+        beside = filter(None, [held_back_line(report), *profile_lines(report)])
+        blocks.append("\n".join([summary, *map(shown_text, beside)]))
+        if len(shown_as) > SHORT_LIST:
+            blocks.extend(_ranking(shown_as, context))
     return "\n\n".join(blocks) + "\n" if blocks else ""
+
+
+def _ranking(shown_as: Sequence[Group], context: ReportContext) -> Iterator[str]:
+    """The roots that cost most, so that a long list has a beginning."""
+    ranked = most_costly(shown_as, context.measured)
+    if ranked:
+        head = f"What costs most, of {len(shown_as)} roots (by figures of the CPU device: docs/reports.md):"
+        lines = [painted(head, Style.BOLD, context.color)]
+        lines += (f"  {number}. {shown_text(_told(one))}" for number, one in enumerate(ranked, start=1))
+        yield "\n".join(lines)
+
+
+def _told(one: Ranked) -> str:
+    shown = one.group.shown
+    count = len(one.group.members)
+    places = f", {count} places by {cause_of(shown).text}" if count > 1 else ""
+    return f"{shown.path}:{shown.at.line} {shown.code} {shown.name}{places}: {one.told}"
 
 
 def _block(group: Group, context: ReportContext) -> Iterator[str]:

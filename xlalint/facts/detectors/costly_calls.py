@@ -135,4 +135,4 @@ def note_cuda(frame: Frame, node: ir.Call) -> None:
     if type(node.function) is ir.Attribute and frame.function.owner and frame.function.name == node.function.name:
         # A method that overrides it hands the call on.
         return
-    frame.emit(Effect.CUDA_HABIT, node.at, NONE, "raises", None, detail="raises without a GPU")
+    frame.emit(Effect.CUDA_HABIT, node.at, NONE, "moves", receiver_node(node), detail="raises without a GPU")

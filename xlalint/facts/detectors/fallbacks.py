@@ -66,6 +66,7 @@ def check_op(
     if forward is not None and forward >= (0 if backward is None else backward):
         effect = EFFECTS.get(last, Effect.CPU_FALLBACK)
         detail = fallback_names(row.fallback, call.arguments, call.keywords)
+        operand = read_argument(row, effect, call.node, method) or operand
         frame.emit(effect, call.node.at, value, row.name, operand, certainty=forward, detail=detail)
     elif backward is not None:
         detail = fallback_names(row.backward_fallback, call.arguments, call.keywords)
@@ -122,6 +123,19 @@ def fallback_names(ops: tuple[str, ...], arguments: list[Value], keywords: dict[
 def is_called_by_name(frame: Frame) -> bool:
     """Whether gradients flow into a function is told by its calls, where there are any."""
     return frame.function.name in frame.engine.program.called and frame.function.name != "forward"
+
+
+READ_ARGUMENTS = {Effect.REPEAT_INTERLEAVE: "repeats"}
+"""The parameter that is read, where that is not the first."""
+
+
+def read_argument(row: OpRow, effect: Effect, node: ir.Call, method: bool) -> ir.Expr | None:
+    name = READ_ARGUMENTS.get(effect)
+    if name is None or name not in row.parameter_names:
+        return None
+    given = next((value for keyword, value in node.keywords if keyword == name), None)
+    position = row.parameter_names.index(name) - (1 if method else 0)
+    return given or (node.arguments[position] if 0 <= position < len(node.arguments) else None)
 
 
 def operand_of(node: ir.Call, method: bool) -> ir.Expr | None:

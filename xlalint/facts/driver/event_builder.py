@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -19,7 +20,7 @@ from xlalint.facts.events import Certainty, Effect, Event, Heat, Place, Span, St
 from xlalint.facts.heat import boundaries
 from xlalint.facts.heat.entry_points import decodes, may_run_once
 from xlalint.facts.heat.propagation import HeatMap, Pace
-from xlalint.facts.kinds import LEARNS, TRAINED, RegionKind, SignKind
+from xlalint.facts.kinds import LEARNS, LOOPS, TRAINED, RegionKind, SignKind
 from xlalint.facts.libraries.frameworks.lightning import BY_THE_STEP
 from xlalint.facts.records import ROOT, FunctionKey, RawEvent
 from xlalint.facts.regions import FunctionFacts, regions_around
@@ -28,6 +29,8 @@ from xlalint.sources.source import Source
 
 SHORT = 60
 FEW = "few values"
+BOUND = re.compile(r"range\((\d{1,6})\)")
+UNKNOWN_BOUND = 2
 TRAINING = LEARNS | {SignKind.FRAMEWORK}
 
 
@@ -165,6 +168,7 @@ class EventBuilder:
             by_rank=raw.by_rank,
             assumed_of=self.heat.assumed_of(function.key, raw.region) if pace.assumed else "",
             loop_line=self.loop_line(pace),
+            repeats=self.repeats(raw, function, pace),
             root=root_of_switch(pace, self.shown) if raw.effect is Effect.MODE_SWITCH else None,
         )
 
@@ -235,6 +239,19 @@ class EventBuilder:
         if pace.loop is None or pace.loop[0][0] != os.path.abspath(self.source.path):
             return 0
         return unpack(pace.loop[1][1])[0]
+
+    def repeats(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> int:
+        """How often a place runs in one step: by the loops between it and the step loop, or the function's own."""
+        if pace.heat < Heat.INNER:
+            return 1
+        times = 1
+        for region in regions_around(function.regions, raw.region):
+            if pace.loop == (function.key, region):
+                break
+            if region[0] in LOOPS:
+                bound = BOUND.fullmatch(self.text.of(function.regions[region].text))
+                times *= int(bound[1]) if bound is not None else UNKNOWN_BOUND
+        return max(times, UNKNOWN_BOUND)
 
     def loop_text(self, pace: Pace) -> str:
         if pace.loop is None:

@@ -16,6 +16,8 @@ class Index(msgspec.Struct, frozen=True):
     """File → dotted names that it imports."""
     xla: dict[str, bool] = {}
     """File that runs with torch_xla → whether those that it imports do, too."""
+    cuda: dict[str, str] = {}
+    """File that can't be imported without a GPU → the package that wants it."""
 
 
 class Evaluated(msgspec.Struct, frozen=True, array_like=True):

@@ -15,7 +15,7 @@ from xlalint.facts.domain.known_names import is_module_base
 from xlalint.facts.driver.file_index import Evaluated, Index
 from xlalint.facts.driver.ir_exchange import pack_module, unpack_module
 from xlalint.facts.driver.workspace import MAX_IMPORTED, Surroundings, Workspace
-from xlalint.facts.driver.xla_reach import reaches_xla
+from xlalint.facts.driver.xla_reach import needed_for_cuda, reaches_xla
 from xlalint.facts.effect_traits import TRAITS
 from xlalint.facts.engine.engine import Engine, is_without_grad
 from xlalint.facts.failures import Failure, reason_of
@@ -97,6 +97,7 @@ class Partition:
         called: set[str] = set()
         imports: dict[str, tuple[str, ...]] = {}
         xla: dict[str, bool] = {}
+        cuda: dict[str, str] = {}
         for path in self.own:
             self.begin(path)
             module = self.lowered(path)
@@ -107,7 +108,10 @@ class Partition:
                 reaches = reaches_xla(module)
                 if reaches is not None:
                     xla[path] = reaches
-        return Index(frozenset(called), imports, xla)
+                package = needed_for_cuda(module)
+                if package:
+                    cuda[path] = package
+        return Index(frozenset(called), imports, xla, cuda)
 
     def lower_around(self) -> list[Index]:
         """What a run over the whole project knows of the files that this one does not analyse, as far as it tells who

@@ -32,6 +32,7 @@ class ProgramFacts:
         self.heat = HeatMap([one.facts for one in functions.values()], workspace.files)
         self.switches = SwitchesTold(self.heat, functions.values())
         self.xla = files_with_xla(indexes, workspace.files)
+        self.cuda = {path: package for index in indexes for path, package in index.cuda.items()}
         self.names = {**workspace.beside, **{path: source.path for path, source in workspace.sources.items()}}
         self.failures: dict[str, list[Failure]] = {}
         for failure in sorted(set(failures)):
@@ -64,7 +65,7 @@ class ProgramFacts:
             except Exception as error:  # a bug of ours must not cost the user the other functions
                 line, name = ir.unpack(one.facts.key[2])[0], one.facts.key[1]
                 failures.append(Failure(path, line, name, reason_of(error), True))
-        return Analysed(Facts(source.path, events), tuple(failures))
+        return Analysed(Facts(source.path, events), tuple(failures), path in self.xla, self.cuda.get(path, ""))
 
     def placing(self, source: Source, assumptions: Assumptions) -> EventBuilder:
         in_reach = absolute(source.path) in self.xla

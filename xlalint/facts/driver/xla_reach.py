@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from xlalint.facts.driver.file_index import Index
+from xlalint.knowledge.tables import cuda_packages
 from xlalint.program import ir
 from xlalint.program.import_graph import ModulePaths
 
@@ -19,6 +20,14 @@ def reaches_xla(module: ir.ModuleIR) -> bool | None:
     if sure:
         return module.is_script or any(sure)
     return False if module.is_script and any(map(is_xla, module.imports.values())) else None
+
+
+def needed_for_cuda(module: ir.ModuleIR) -> str:
+    """The package for GPUs without which a file can't be imported; empty where there is none, or it names torch_xla."""
+    if any(map(is_xla, module.imports.values())):
+        return ""
+    sure = (name.partition(".")[0] for name, at_top in module.sure_imports.items() if at_top)
+    return min((name for name in sure if name in cuda_packages()), default="")
 
 
 def files_with_xla(indexes: Sequence[Index], paths: Iterable[str]) -> frozenset[str]:

@@ -63,7 +63,7 @@ def test(frame: Frame, node: ir.Expr, effect: Effect, subject: str, form: str = 
     value = as_truth(frame, frame.evaluate(node), getattr(node, "at", at))
     frame.asks_rank |= differs_by_rank(value)
     if read_as_truth(value):
-        frame.emit(effect, getattr(node, "at", at), value, subject, tested_operand(node), form=form)
+        frame.emit(effect, getattr(node, "at", at), value, subject, tested_operand(frame, node), form=form)
     return truth_value(value)
 
 
@@ -101,10 +101,20 @@ def is_bool_or_none(value: Value) -> bool:
     )
 
 
-def tested_operand(node: ir.Expr) -> ir.Expr:
-    if type(node) is ir.Compare:
-        return node.left
-    return node
+def tested_operand(frame: Frame, node: ir.Expr) -> ir.Expr:
+    """The tensor whose value a test asks for: of a comparison the side that is one."""
+    if type(node) is not ir.Compare:
+        return node
+    frame.quiet += 1
+    sides = (side for side in (node.left, *node.rights) if reads_device(frame.evaluate(side)))
+    found = next(sides, node.left)
+    frame.quiet -= 1
+    return found
+
+
+def reads_device(value: Value) -> bool:
+    known = tensor_of(value)
+    return known is not None and known.live
 
 
 def stand_behind(frame: Frame, test: ir.Expr, outcome: bool) -> None:
@@ -174,7 +184,7 @@ def operand_value(frame: Frame, operand: ir.Expr, effect: Effect | None, subject
             span_of(operand),
             value,
             node.operator if boolean_operand else subject,
-            tested_operand(operand),
+            tested_operand(frame, operand),
             form=operand_form(operand, value, subject, node) if boolean_operand else "",
         )
     return value
@@ -183,7 +193,13 @@ def operand_value(frame: Frame, operand: ir.Expr, effect: Effect | None, subject
 def operand_form(operand: ir.Expr, value: Value, subject: str, node: ir.Boolean) -> str:
     if len(node.values) == 2 and operand is node.values[0] and is_bool(value):
         return "two-bool-tensors"
-    return "in-test" if subject else ""
+    if subject:
+        return "in-test"
+    known = tensor_of(value)
+    if known is None or known.dtype == "bool" or known.rank == 0:
+        return ""
+    is_default = node.operator == "or" and isinstance(operand, ir.Name | ir.Attribute)
+    return "given-or-not" if known.dtype is not None or is_default else ""
 
 
 def is_bool(value: Value) -> bool:
@@ -216,7 +232,7 @@ def evaluate_compare(frame: Frame, node: ir.Compare) -> Value:
             settled = settled_by_kind(node.left, operator, operand)
         result = compare(frame, node, operator, left, right) if settled is None else constant(settled)
         if chained and read_as_truth(result):
-            frame.emit(Effect.BOOLEAN_OPERATOR, node.at, result, "chained comparison", node.left)
+            frame.emit(Effect.BOOLEAN_OPERATOR, node.at, result, "chained comparison", tested_operand(frame, node))
         left = right
     return result
 
