@@ -16,6 +16,7 @@ from xlalint.findings.settings import Configuration
 from xlalint.inputs import Stdin
 from xlalint.linting import lines_of, rules_of
 from xlalint.reports import ReportContext, RuleCard
+from xlalint.reports.ranking import SHORT_LIST
 
 
 def context_for(
@@ -26,7 +27,7 @@ def context_for(
         version=_version() if format in ("json", "sarif") else "",
         sources=_sources(stdin),
         rules=_cards(report, configured) if format == "sarif" else {},
-        measured=_measured(report, configured) if format in ("text", "json") else {},
+        measured=_measured(report, configured) if _ranks_roots(report, format) else {},
         working_directory=os.getcwd(),
         **how,
     )
@@ -100,6 +101,10 @@ def _cards(report: Report, configured: Configurations) -> dict[str, RuleCard]:
     if any(found.code == UNUSED.code for found in report.diagnostics):
         cards[UNUSED.code] = _card(UNUSED, UNUSED_PAGE)
     return cards
+
+
+def _ranks_roots(report: Report, format: str) -> bool:
+    return format == "json" or (format == "text" and len(report.diagnostics) > SHORT_LIST)
 
 
 def _measured(report: Report, configured: Configurations) -> dict[str, dict[str, float]]:

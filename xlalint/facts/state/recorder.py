@@ -56,6 +56,8 @@ class Recorder(Position):
             certainty = min(certainty, SHOWN[known.certainty])
         if self.guards:
             certainty = min(certainty, 1)
+        if not self.is_news(effect, at, certainty):
+            return
         event = RawEvent(
             effect,
             subject,
@@ -83,11 +85,15 @@ class Recorder(Position):
 
     def record_event(self, event: RawEvent) -> None:
         """One place gives one event: the first that costs for sure."""
-        key = (event.at, "" if not TRAITS[event.effect].coexists else event.effect.value)
-        known = self.record.events.get(key)
-        surer = known is not None and known.certainty < event.certainty
-        if known is None or (surer and (known.effect is event.effect or known.certainty == 0)):
-            self.record.events[key] = event
+        if self.is_news(event.effect, event.at, event.certainty):
+            self.record.events[event_key(event.effect, event.at)] = event
+
+    def is_news(self, effect: Effect, at: int, certainty: int) -> bool:
+        """Whether a place gives an event that no earlier and surer one stands for."""
+        known = self.record.events.get(event_key(effect, at))
+        if known is None:
+            return True
+        return known.certainty < certainty and (known.effect is effect or known.certainty == 0)
 
     @contextmanager
     def in_arm(self, at: int, outcome: bool) -> Iterator[None]:
@@ -138,6 +144,10 @@ class Recorder(Position):
 
 SHOWN = (0, 1, 1, 2)
 """The certainty of an event, by that of its tensor: an annotation alone makes nothing certain."""
+
+
+def event_key(effect: Effect, at: int) -> tuple[int, str]:
+    return (at, effect.value if TRAITS[effect].coexists else "")
 
 
 def span_of(node: ir.Expr | None) -> int:
