@@ -28,6 +28,7 @@ _OFTEN: Final[Mapping[Heat, str]] = MappingProxyType(
         Heat.INNER: "in every step",
         Heat.STEP: "in every step",
         Heat.AMORTISED: "in some steps",
+        Heat.CALL: "once per call",
         Heat.EPOCH: "once per epoch",
         Heat.ONCE: "once",
     }
