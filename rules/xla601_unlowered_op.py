@@ -14,11 +14,12 @@ def check(facts: Facts) -> Iterator[Finding]:
     for op in facts.hot(Effect.CPU_FALLBACK):
         what = f"the backward pass of `{op.spelling}`" if op.backward_only else f"`{op.spelling}`"
         by = f" ({named(op.detail.split())})" if op.detail else ""
+        lacks = f"is lowered on {op.form} only{by}: elsewhere" if op.form else f"has no lowering{by}{put_on(op)}:"
         yield Finding(
             rule=RULE,
             at=op,
-            message=f"{what} has no lowering{by}{put_on(op)}: its operands are read on the host and its result is "
-            f"uploaded {how_often(op)}",
+            message=f"{what} {lacks} its operands are read on the host and its result is uploaded {how_often(op)}",
+            severity=Severity.NOTE if op.form else None,
             help=TAKE_OFF if put_on(op) else "rewrite it with lowered ops, or compute it on the host before the upload",
             neutral=Neutral.REPLAY_BACKWARD if op.backward_only else None,
         )

@@ -78,6 +78,12 @@ def cuda_packages() -> frozenset[str]:
 
 
 @functools.cache
+def lowerings() -> dict[str, frozenset[str]]:
+    """The devices on which ops are lowered that fall back on the CPU device."""
+    return {op: frozenset(devices.split()) for op, devices, _ in rows("lowerings.csv", 3)}
+
+
+@functools.cache
 def guards() -> Guards:
     forms = ("call", "attribute", "compare", "flag", "isinstance")
     tables: dict[str, dict[str, bool | None]] = {form: {} for form in forms}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from xlalint.facts.domain.lattice import sequence
 from xlalint.facts.domain.values import NONE, XLA, Host, KnownObject, Sequence, Tensor, Value, surely_tensor, tensor_of
 from xlalint.facts.events import Effect
@@ -65,11 +67,11 @@ def check_op(
             backward = None
     if forward is not None and forward >= (0 if backward is None else backward):
         effect = EFFECTS.get(last, Effect.CPU_FALLBACK)
-        detail = fallback_names(row.fallback, call.arguments, call.keywords)
+        detail = fallback_names(row, row.fallback, call.arguments, call.keywords)
         operand = read_argument(row, effect, call.node, method) or operand
         frame.emit(effect, call.node.at, value, row.name, operand, certainty=forward, detail=detail)
     elif backward is not None:
-        detail = fallback_names(row.backward_fallback, call.arguments, call.keywords)
+        detail = fallback_names(row, row.backward_fallback, call.arguments, call.keywords)
         frame.emit(
             Effect.CPU_FALLBACK,
             call.node.at,
@@ -97,7 +99,7 @@ def check_factory(frame: Frame, call: Call, made: Tensor) -> None:
     bound = bind(row, call.arguments, call.keywords)
     sure = sureness(row.costs_for(bound), row.is_likely_for(bound))
     if sure is not None:
-        detail = fallback_names(row.fallback, call.arguments, call.keywords)
+        detail = fallback_names(row, row.fallback, call.arguments, call.keywords)
         frame.emit(Effect.CPU_FALLBACK, call.node.at, made, row.name, None, certainty=sure, detail=detail)
 
 
@@ -113,11 +115,28 @@ def check_newly_costly(
         check_op(frame, row, call, method=method)
 
 
-def fallback_names(ops: tuple[str, ...], arguments: list[Value], keywords: dict[str, Value]) -> str:
-    """The ``aten`` ops that fall back; where an op has many, those that the call's words (``mode="bicubic"``) name."""
-    words = [v.constant for v in [*arguments, *keywords.values()] if type(v) is Host and isinstance(v.constant, str)]
-    chosen = [name for name in ops if any(word in name for word in words)] or list(ops)
-    return " ".join(f"aten::{name}" for name in chosen[:3])
+def fallback_names(row: OpRow, ops: tuple[str, ...], arguments: list[Value], keywords: dict[str, Value]) -> str:
+    """The ``aten`` ops that fall back; where an op has many, those that the call's words (``mode="bicubic"``), or the
+    word that stands in for none, and the rank of its tensor name: of an unknown one that of images."""
+    given = [*arguments, *keywords.values()]
+    words = [v.constant for v in given if type(v) is Host and isinstance(v.constant, str)] or default_words(row)
+    chosen = [name for name in ops if any(names_word(name, word) for word in words)] or list(ops)
+    ranks = [t.rank for t in tensors_in(given[:1]) if t.rank is not None]
+    size = f"{ranks[0] - 2 if ranks else 2}d"
+    sized = [name for name in chosen if size in name]
+    return " ".join(f"aten::{name}" for name in (sized or chosen)[:3])
+
+
+@functools.cache
+def default_words(row: OpRow) -> tuple[str, ...]:
+    """``nearest`` of ``mode=nearest``."""
+    parts = (parameter.partition("=") for parameter in row.parameters.split())
+    return tuple(default for name, _, default in parts if name == "mode" and default not in ("", "None"))
+
+
+def names_word(op: str, word: str) -> bool:
+    word = word.replace("-", "_")
+    return word in op and ("exact" in op) == ("exact" in word)
 
 
 def is_called_by_name(frame: Frame) -> bool:

@@ -24,6 +24,7 @@ from xlalint.facts.kinds import LEARNS, LOOPS, TRAINED, RegionKind, SignKind
 from xlalint.facts.libraries.frameworks.lightning import BY_THE_STEP
 from xlalint.facts.records import ROOT, FunctionKey, RawEvent
 from xlalint.facts.regions import FunctionFacts, regions_around
+from xlalint.knowledge.tables import lowerings
 from xlalint.program.ir import unpack
 from xlalint.sources.source import Source
 
@@ -162,7 +163,7 @@ class EventBuilder:
             guards=tuple(text for text in map(self.text.of, raw.guards) if text),
             why=tuple(self.why(raw, function, pace)),
             detail=raw.detail,
-            form=raw.form,
+            form=raw.form or (lowered_elsewhere(raw.detail) if raw.effect is Effect.CPU_FALLBACK else ""),
             backward_only=raw.backward_only,
             uses_xla=self.uses_xla,
             by_rank=raw.by_rank,
@@ -288,6 +289,15 @@ def in_both_arms(events: Iterable[RawEvent]) -> set[str]:
     """Collectives that stand behind more than one test of the rank in a function: each rank gets to one of them."""
     met = Counter(raw.subject for raw in events if raw.effect is Effect.COLLECTIVE_BY_RANK)
     return {subject for subject, times in met.items() if times > 1}
+
+
+def lowered_elsewhere(ops: str) -> str:
+    """The devices on which all of several ops are lowered that fall back on the CPU device."""
+    known = [lowerings().get(op.removeprefix("aten::"), NOWHERE) for op in ops.split()]
+    return " and ".join(sorted(frozenset.intersection(*known))) if known else ""
+
+
+NOWHERE: frozenset[str] = frozenset()
 
 
 def as_span(at: int) -> Span:

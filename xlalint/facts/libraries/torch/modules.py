@@ -120,9 +120,10 @@ def cost_of_class(frame: Frame, name: str, arguments: Arguments, keywords: Keywo
         return None
     bound = fallbacks.bind(row, arguments, keywords)
     if is_settled(row.costs, row.condition, bound, row.costs_for):
-        return f"{row.name} {fallbacks.fallback_names(row.fallback, arguments, keywords)}"
+        return f"{row.name} {fallbacks.fallback_names(row, row.fallback, arguments, keywords)}"
     if is_settled(row.backward_costs, row.backward_condition, bound, row.backward_costs_for):
-        return f"backward {row.name} {fallbacks.fallback_names(row.backward_fallback, arguments, keywords)}"
+        names = fallbacks.fallback_names(row, row.backward_fallback, arguments, keywords)
+        return f"backward {row.name} {names}"
     return None
 
 
