@@ -257,4 +257,9 @@ def test_a_module_that_was_made_in_two_ways_is_of_neither() -> None:
 
 def test_of_two_costs_of_a_module_the_first_in_order_is_told() -> None:
     assert join(module_value("m", None, "b"), module_value("m", None, "a")) is module_value("m", None, "a")
-    assert join(module_value("m", None, "b"), module_value("m")) is module_value("m", None, "b")
+
+
+def test_one_of_several_modules_costs_perhaps() -> None:
+    one, other, free = module_value("m", None, "a"), module_value("m", None, "b"), module_value("m")
+    assert join(one, free) is module_value("m", None, "perhaps a")
+    assert join(join(other, free), one) is join(other, join(free, one)) is module_value("m", None, "perhaps a")

@@ -19,7 +19,9 @@ FOR_THE_DEVICE = """
     is_xla_available() | is_xla_tensor(x) | torch_xla._XLAC._xla_get_default_device() | xm.is_xla_tensor(x)
     xla._XLA_AVAILABLE | _XLA_AVAILABLE | _XLA_GREATER_EQUAL_2_1 | _XLA_GREATER_EQUAL_2_5 | XLA_AVAILABLE | has_xla
     x.is_xla | self.args.tpu | self.args.is_tpu | self.args.use_tpu | self.args.use_xla | self.args.on_tpu
-    self.args.device.type == "xla" | self.state.distributed_type == DistributedType.XLA
+    is_xla() | is_tpu() | is_neuron() | is_on_xla() | on_xla() | on_tpu() | use_xla() | use_tpu() | using_xla()
+    using_tpu() | has_tpu() | is_xla_device(device) | self.args.is_xla | self.args.on_xla | self.args.using_xla
+    self.args.using_tpu | self.args.device.type == "xla" | self.state.distributed_type == DistributedType.XLA
     self.state.distributed_type == DistributedType.TPU
 """
 FOR_ANOTHER_DEVICE = """

@@ -9,7 +9,7 @@ from functools import cache
 
 from xlalint.program import ir
 from xlalint.program.link import beneath, relative
-from xlalint.program.traversal import stored_path
+from xlalint.program.traversal import dotted_text, holders, stored_path
 
 REGISTERING = frozenset(
     {
@@ -76,6 +76,8 @@ class Scopes:
         self.conditions = 0
         """How many branches and handlers of errors are open around this place."""
         self.sure_imports: dict[str, bool] = {}
+        self.xla_imports = 0
+        self.xla_flags: dict[str, bool] = {}
         self.muted = 0
         self.current: FunctionScope = FunctionScope(True)
 
@@ -191,6 +193,7 @@ class Scopes:
             (body, *self.everything),
             self.is_script,
             self.sure_imports,
+            self.xla_flags,
         )
 
     def add_function(self, function: ir.FunctionIR) -> ir.Stmt | None:
@@ -305,9 +308,23 @@ class Scopes:
         tries_out = bool(self.package) or not called.isdisjoint(EXAMPLES)
         return not tries_out or bool(own) or not called.isdisjoint(PROGRAMS)
 
+    def note_choice(self, test: ir.Expr, runs_on_xla: bool) -> None:
+        """One arm of a test imports torch_xla, the other does not: where the program runs on XLA, the outcome of the
+        test is known."""
+        if isinstance(test, ir.Unary) and test.operator == "not":
+            self.note_choice(test.operand, not runs_on_xla)
+        elif isinstance(test, ir.Boolean) and (test.operator == "and") == runs_on_xla:
+            for value in test.values:
+                self.note_choice(value, runs_on_xla)
+        elif isinstance(test, (ir.Name, ir.Attribute)):
+            *_, start = holders(test)
+            if isinstance(start, ir.Name):
+                self.xla_flags[dotted_text(test)] = runs_on_xla
+
     def import_(self, node: ast.Import | ast.ImportFrom) -> None:
+        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+        self.xla_imports += not BACK_END.isdisjoint(names)
         if not self.conditions:
-            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
             at_top = self.current.is_module
             self.sure_imports.update((name, at_top or self.sure_imports.get(name, False)) for name in names)
         if isinstance(node, ast.Import):
@@ -326,6 +343,10 @@ class Scopes:
                 self.stars.append(origin)
             else:
                 self.imports[alias.asname or alias.name] = beneath(origin, alias.name)
+
+
+BACK_END = frozenset({"torch_xla", "torch_xla.core", "torch_xla.core.xla_model", "torch_xla.runtime"})
+"""What a program imports to run on XLA at all."""
 
 
 PROGRAMS = frozenset({"main", "run", "train", "launch", "spawn", "Fire"})

@@ -439,3 +439,5 @@ class ModuleIR(msgspec.Struct, eq=False):
     """It has a ``__main__`` guard, or calls things at the top level."""
     sure_imports: dict[str, bool]
     """Dotted names of other packages that are imported without a condition → whether at the top level."""
+    xla_flags: dict[str, bool] = {}
+    """Names, and dotted attributes, that decide whether torch_xla is imported → whether they hold where it is."""

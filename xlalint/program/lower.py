@@ -216,8 +216,14 @@ class Lowering:
                 return ir.If(test, self.block(node.body), self.block(node.orelse), at)
         test = self.expr(node.test)
         self.scopes.conditions += 1
-        body, orelse = self.block(node.body), self.block(node.orelse)
+        before = self.scopes.xla_imports
+        body = self.block(node.body)
+        between = self.scopes.xla_imports
+        orelse = self.block(node.orelse)
         self.scopes.conditions -= 1
+        in_body, in_orelse = between > before, self.scopes.xla_imports > between
+        if in_body is not in_orelse:
+            self.scopes.note_choice(test, in_body)
         return ir.If(test, body, orelse, header(node, node.test))
 
     def for_(self, node: ast.For | ast.AsyncFor) -> ir.Stmt:

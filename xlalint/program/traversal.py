@@ -117,6 +117,14 @@ def holders(node: ir.Expr) -> Iterator[ir.Expr]:
         yield node
 
 
+def dotted_text(node: ir.Expr) -> str:
+    """``args.use_tpu`` as it is written; empty for what is more than names."""
+    if isinstance(node, ir.Attribute):
+        holder = dotted_text(node.value)
+        return f"{holder}.{node.name}" if holder else ""
+    return node.name if isinstance(node, ir.Name) else ""
+
+
 def last_name(node: ir.Expr | None) -> str:
     """``x`` of ``x`` and of ``a.x``; empty for what is no name."""
     return node.name if isinstance(node, (ir.Name, ir.Attribute)) else ""

@@ -220,7 +220,16 @@ def join_all(values: Iterable[Value]) -> Value:
 
 
 def join_costs(a: str | None, b: str | None) -> str | None:
-    return min(a, b) if a is not None and b is not None else a or b
+    """One of several normalisations may be none of those that cost."""
+    if a == b:
+        return a
+    known = [cost.removeprefix(PERHAPS) for cost in (a, b) if cost is not None]
+    sure = a is not None and b is not None and not (a.startswith(PERHAPS) or b.startswith(PERHAPS))
+    return min(known) if sure else PERHAPS + min(known)
+
+
+PERHAPS = "perhaps "
+"""The beginning of a remark on what a module costs that holds for some of the modules that may stand there."""
 
 
 def join_sequences(a: Sequence, b: Sequence) -> Sequence:

@@ -55,6 +55,7 @@ from xlalint.facts.state.environment import Environment
 from xlalint.facts.state.frame import Evaluator, Frame
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
+from xlalint.program.link import Program
 from xlalint.program.traversal import names_in
 
 Binding = tuple[Environment, "Value | None"]
@@ -86,7 +87,7 @@ def bind_signature(
     is not the method's own."""
     environment = Environment(closure.captured if closure is not None else ())
     receiver = receiver_of(engine, function) if of is None else engine.instance_of(of)
-    on_host = takes_image_of_host(function)
+    on_host = takes_image_of_host(function) or runs_traced(engine, function)
     for position, parameter in enumerate(function.parameters):
         if position == 0 and receiver is not None:
             environment[parameter.name] = receiver
@@ -98,6 +99,26 @@ def bind_signature(
             value = by_signature(engine, function, parameter)
             environment[parameter.name] = made_on_host(value) if on_host else value
     return environment, receiver
+
+
+def runs_traced(engine: Evaluator, function: ir.FunctionIR) -> bool:
+    """A method of a class that runs models which were traced for Neuron: these are given tensors of the host, and give
+    such. What is traced itself is another class."""
+    cls = engine.program.owner(function) if function.owner else None
+    bases = () if cls is None else engine.program.mro(cls)
+    return any(isinstance(base, ir.ClassIR) and traces_models(base, engine.program) for base in bases)
+
+
+@functools.lru_cache(maxsize=8192)
+def traces_models(cls: ir.ClassIR, program: Program) -> bool:
+    module = program.module(cls.module)
+    imported = {} if module is None else module.imports
+    rows = frameworks().names("traces-model")
+    tracing = {name for name, dotted in imported.items() if dotted in rows or f"{dotted}.trace" in rows}
+    if not tracing:
+        return False
+    called = frozenset().union(*(method.called for method in cls.methods.values()))
+    return any(name in called or (f"{imported[name]}.trace" in rows and "trace" in called) for name in tracing)
 
 
 @functools.cache

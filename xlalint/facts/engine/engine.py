@@ -34,6 +34,7 @@ from xlalint.facts.domain.values import (
 from xlalint.facts.engine.annotations import annotated
 from xlalint.facts.engine.attributes import CALL_DEPTH_FOR_ATTRIBUTES, ONLY_CONSTANTS, Attributes
 from xlalint.facts.engine.binding import bind_call, bind_signature, is_loader_name
+from xlalint.facts.engine.contradiction import SIGNATURE, Contradictions
 from xlalint.facts.engine.outcome import holds_numbers, is_guessed, left_in_object, with_later_names
 from xlalint.facts.external import Follower
 from xlalint.facts.failures import Failure
@@ -102,6 +103,7 @@ class Engine(Attributes):
         self._attributes: dict[tuple[ir.ClassIR, str], list[tuple[int, Value | None, Summary]]] = {}
         self._annotations: dict[tuple[int, str], Value | None] = {}
         self._defaults: dict[ir.Expr, Value] = {}
+        self.contradictions = Contradictions(self)
         self._ops = assumptions.ops or load_ops()
 
     def ops_of(self, path: str) -> OpTable:
@@ -220,6 +222,7 @@ class Engine(Attributes):
             callee = self.generalised(callee)
         environment, receiver = bind_call(self, frame, callee, arguments, keywords)
         frame.edge(function_key(function), at, optional_given(function, environment))
+        self.note_given(frame.function, function, environment)
         if frame.env.is_clean:
             environment.is_clean = True
         no_grad = frame.no_grad or not decorators.isdisjoint(NO_GRAD_DECORATORS) or self.tells_own_gradient(function)
@@ -233,6 +236,11 @@ class Engine(Attributes):
         frame.cost += answer.cost
         return answer
 
+    def note_given(self, caller: ir.FunctionIR, function: ir.FunctionIR, environment: Environment) -> None:
+        outcome = self.contradictions.outcome(caller, function, environment)
+        if outcome is not None:
+            self.records.setdefault(function, FunctionRecord()).outcomes[outcome] = None
+
     def run(
         self,
         function: ir.FunctionIR,
@@ -244,6 +252,10 @@ class Engine(Attributes):
     ) -> Summary:
         frame = Frame(self, function, environment, receiver, depth, no_grad)
         frame.by_signature = by_signature
+        if by_signature and self.contradictions.promised(function):
+            frame.arms = (SIGNATURE,)
+        if is_vmapped(function) or (by_signature and is_scripted(function)):
+            frame.quiet = 1
         if function.decorators:
             note_decorators(frame, function)
         execute(frame, function.body)
@@ -424,6 +436,19 @@ NO_NAMES: Names = {}
 def is_close(function: ir.FunctionIR) -> bool:
     """A helper, or a layer's ``forward``: what belongs to the caller however it is cut into functions."""
     return len(function.body) <= SHORT or function.name == "forward"
+
+
+def is_scripted(function: ir.FunctionIR) -> bool:
+    """``@torch.jit.script``: nobody sees who runs it where no call in sight does, and a runtime may, on the host."""
+    return "script" in decorator_names(function)
+
+
+def is_vmapped(function: ir.FunctionIR) -> bool:
+    """A mask or a score of ``flex_attention``, which is traced for all indices at once and never runs by itself."""
+    return {parameter.name for parameter in function.parameters} >= INDICES
+
+
+INDICES = frozenset({"q_idx", "kv_idx"})
 
 
 def is_without_grad(function: ir.FunctionIR) -> bool:

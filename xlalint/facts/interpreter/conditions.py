@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlalint.facts.domain.lattice import join_all, union
 from xlalint.facts.domain.refinement import as_operand, without_none
 from xlalint.facts.domain.values import (
+    ANY_HOST,
     BOOL,
     DECLARED,
     FALSE,
@@ -13,6 +14,8 @@ from xlalint.facts.domain.values import (
     RANK,
     TRUE,
     UNKNOWN,
+    XLA_DEVICE,
+    Bound,
     Class,
     Function,
     Host,
@@ -45,7 +48,7 @@ from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.recorder import span_of
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
-from xlalint.program.traversal import asks_for_any, last_name
+from xlalint.program.traversal import asks_for_any, dotted_text, last_name, plain_callee
 
 __all__ = ["MOST_GUARDS", "evaluate_boolean", "evaluate_compare", "narrow", "test"]
 
@@ -60,7 +63,7 @@ def test(frame: Frame, node: ir.Expr, effect: Effect, subject: str, form: str = 
     if type(node) is ir.Unary and node.operator == "not":
         outcome = test(frame, node.operand, effect, subject)
         return None if outcome is None else not outcome
-    value = as_truth(frame, frame.evaluate(node), getattr(node, "at", at))
+    value = as_truth(frame, chosen_on_xla(frame, node, frame.evaluate(node)), getattr(node, "at", at))
     frame.asks_rank |= differs_by_rank(value)
     if read_as_truth(value):
         frame.emit(effect, getattr(node, "at", at), value, subject, tested_operand(frame, node), form=form)
@@ -78,6 +81,26 @@ def as_truth(frame: Frame, value: Value, at: int) -> Value:
 
 def differs_by_rank(value: Value) -> bool:
     return type(value) is Host and value.varies == RANK
+
+
+def chosen_on_xla(frame: Frame, node: ir.Expr, value: Value) -> Value:
+    """The value of a flag that decides whether torch_xla is imported, or is named after the device, where nothing else
+    is known of it."""
+    if not isinstance(node, (ir.Name, ir.Attribute)) or not (value in (UNKNOWN, ANY_HOST) or is_open_flag(value)):
+        return value
+    module = frame.engine.program.module(frame.path)
+    flags = {} if module is None else module.xla_flags
+    outcome = flags.get(dotted_text(node)) if flags else None
+    if outcome is None and type(node) is ir.Name:
+        outcome = guards().flags.get(node.name)
+    return value if outcome is None else constant(outcome)
+
+
+def is_open_flag(value: Value) -> bool:
+    return type(value) is Bound or (type(value) is Host and not value.known and value.type in FLAG_TYPES)
+
+
+FLAG_TYPES = frozenset({"bool", "str", "?", "object", "int"})
 
 
 def read_as_truth(value: Value) -> bool:
@@ -175,7 +198,7 @@ def operand_value(frame: Frame, operand: ir.Expr, effect: Effect | None, subject
     if subject and type(operand) is ir.Unary and operand.operator == "not":
         outcome = truth_value(operand_value(frame, operand.operand, effect, subject, node))
         return BOOL if outcome is None else constant(not outcome)
-    value = frame.evaluate(operand)
+    value = chosen_on_xla(frame, operand, frame.evaluate(operand))
     frame.asks_rank |= differs_by_rank(value)
     if effect is not None and read_as_truth(value):
         boolean_operand = effect is Effect.BOOLEAN_OPERATOR
@@ -230,6 +253,8 @@ def evaluate_compare(frame: Frame, node: ir.Compare) -> Value:
         settled = None if chained else settled_on_xla(node.left, left, operator, right)
         if settled is None and not chained:
             settled = settled_by_kind(node.left, operator, operand)
+        if settled is None and not chained:
+            settled = named_kind(node.left, left, operator, operand, right)
         result = compare(frame, node, operator, left, right) if settled is None else constant(settled)
         if chained and read_as_truth(result):
             frame.emit(Effect.BOOLEAN_OPERATOR, node.at, result, "chained comparison", tested_operand(frame, node))
@@ -242,22 +267,43 @@ NEVER_EQUAL = frozenset({"str", "dtype", "device", "size", "object"})
 
 
 def settled_on_xla(node: ir.Expr, left: Value, operator: str, right: Value) -> bool | None:
-    """``device.type == "cuda"`` of a device that is not known to be another than XLA."""
-    if type(node) is not ir.Attribute or node.name != "type" or (type(left) is Host and left.known):
-        return None
-    holder = node.value
-    name = last_name(holder)
-    if "device" not in name or operator not in ("eq", "ne", "in", "not-in"):
+    """``device.type == "cuda"`` or ``self.device == "cuda"``, of a device that is not known to be another than XLA."""
+    if not is_open_device(left) or not names_device(node) or operator not in ("eq", "ne", "in", "not-in"):
         return None
     parts = right.elements if type(right) is Sequence else (right,)
-    table = guards().compares
-    outcomes = {
-        table.get(f"device.type={part.constant}") if type(part) is Host and part.known else None
-        for part in parts or (UNKNOWN,)
-    }
+    outcomes = {kind_on_xla(node, part) for part in parts or (UNKNOWN,)}
     if None in outcomes:
         return None
     return (True in outcomes) == (operator in ("eq", "in"))
+
+
+def is_open_device(value: Value) -> bool:
+    return value is XLA_DEVICE or not (type(value) is Host and value.known)
+
+
+def names_device(node: ir.Expr) -> bool:
+    """``device``, ``args.device``, ``x.device.type``, ``str(device)``."""
+    if type(node) is ir.Call:
+        return plain_callee(node) == "str" and len(node.arguments) == 1 and names_device(node.arguments[0])
+    if type(node) is ir.Attribute and node.name == "type":
+        return "device" in last_name(node.value)
+    return last_name(node).endswith(("device", "device_type"))
+
+
+def kind_on_xla(node: ir.Expr, kind: Value) -> bool | None:
+    """Whether the device at hand is of a kind: "cuda", "cuda:0", "xla"."""
+    word = kind.constant if type(kind) is Host and kind.known and kind.type == "str" else None
+    if word is None or (word == "tpu" and last_name(node) != "type"):
+        return None
+    return guards().compares.get(f"device.type={word.partition(':')[0]}")
+
+
+def named_kind(node: ir.Expr, left: Value, operator: str, operand: ir.Expr, right: Value) -> bool | None:
+    """``"cuda" in str(device)``."""
+    if operator not in ("in", "not-in") or type(node) is not ir.Constant or not names_device(operand):
+        return None
+    outcome = kind_on_xla(operand, left) if is_open_device(right) else None
+    return None if outcome is None else outcome == (operator == "in")
 
 
 def settled_by_kind(node: ir.Expr, operator: str, right: ir.Expr) -> bool | None:

@@ -17,9 +17,9 @@ from xlalint.facts.domain.row_lengths import longest_of
 from xlalint.facts.domain.values import (
     ANY_HOST,
     BOOL,
-    DECLARED,
     FLOAT,
     INT,
+    KNOWN,
     NONE,
     NUMPY,
     UNKNOWN,
@@ -49,6 +49,8 @@ from xlalint.facts.operations.placement import is_as_given
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
+from xlalint.program import ir
+from xlalint.program.traversal import called_name, names_in, walk
 
 
 def call_math(frame: Frame, call: Call) -> Value:
@@ -67,7 +69,7 @@ def call_numpy(frame: Frame, call: Call) -> Value:
         known = tensor_of(value)
         if known is None and type(value) is Sequence and value.elements != ():
             known = tensor_of(value.element)
-        sure = known is not None and known.device == XLA and known.certainty >= DECLARED
+        sure = known is not None and known.device == XLA and known.certainty == KNOWN
         # It raises on every accelerator, so what may lie on the host surely does.
         sure = sure and not is_as_given(frame, argument)
         held = value.element if type(value) is Sequence else value
@@ -201,9 +203,19 @@ def call_einops(frame: Frame, call: Call) -> Value:
 
 
 def call_debugger(frame: Frame, call: Call) -> Value:
-    if call.name.endswith(("set_trace", "breakpoint", "post_mortem")):
+    if call.name.endswith(("set_trace", "breakpoint", "post_mortem")) and not handles_signal(frame):
         frame.emit(Effect.BREAKPOINT, call.node.at, NONE, call.name, None)
     return NONE
+
+
+def handles_signal(frame: Frame) -> bool:
+    """Whether the function is handed to ``signal.signal``: who sends the signal asks for the debugger."""
+    module = frame.engine.program.module(frame.path)
+    handed = (part for one in (module.everything if module is not None else ()) for part in walk(one.body))
+    return any(
+        type(part) is ir.Call and called_name(part) == "signal" and frame.function.name in names_in(part.arguments[1:])
+        for part in handed
+    )
 
 
 def call_progress(frame: Frame, call: Call) -> Value:

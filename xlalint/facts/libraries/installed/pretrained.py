@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xlalint.facts.domain.lattice import PERHAPS
 from xlalint.facts.domain.values import UNKNOWN, Host, Module, Value, module_value
 from xlalint.knowledge.tables import costly_calls, frameworks
 
@@ -10,7 +11,7 @@ MADE_BY = "made by "
 
 def made_by(module: Module) -> str:
     """The class that a module is of; for what a library makes, what made it, where that is known."""
-    costs = module.costs or ""
+    costs = (module.costs or "").removeprefix(PERHAPS)
     return costs.removeprefix(MADE_BY) if costs.startswith(MADE_BY) else module.name
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from xlalint.facts.detectors import fallbacks
 from xlalint.facts.detectors.costly_calls import check_call
-from xlalint.facts.domain.lattice import sequence
+from xlalint.facts.domain.lattice import PERHAPS, sequence
 from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     DECLARED,
@@ -258,16 +258,23 @@ def call_sequential(frame: Frame, module: Module, given: Value, node: ir.Call) -
 
 
 def note_cost(frame: Frame, module: Module, known: Tensor | None, node: ir.Call) -> None:
-    if module.costs is None or module.costs.startswith(MADE_BY) or (known is not None and not known.live):
+    if module.costs is None or MADE_BY in module.costs or (known is not None and not known.live):
         return
-    remark, _, put_on = module.costs.partition(PUT_ON)
+    costs = module.costs.removeprefix(PERHAPS)
+    remark, _, put_on = costs.partition(PUT_ON)
     backward = remark.startswith("backward ")
     if backward and (frame.no_grad or not flows(module, known)):
         return
     name, _, detail = remark.removeprefix("backward ").partition(" ")
-    value = known or tensor(certainty=1)
     path, _, at = put_on.partition(PUT_ON)
-    root = RawRoot(at=int(at), path=path) if put_on else None
     frame.emit(
-        Effect.CPU_FALLBACK, node.at, value, name, node.function, detail=detail, backward_only=backward, root=root
+        Effect.CPU_FALLBACK,
+        node.at,
+        known or tensor(certainty=1),
+        name,
+        node.function,
+        certainty=2 if costs == module.costs else 1,
+        detail=detail,
+        backward_only=backward,
+        root=RawRoot(at=int(at), path=path) if put_on else None,
     )

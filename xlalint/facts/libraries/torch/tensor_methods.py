@@ -182,7 +182,7 @@ def numpy(frame: Frame, t: Tensor, call: Call) -> Value:
     if t.live:
         forced = call.keywords.get("force") is TRUE
         # It raises on every accelerator, so what may lie on the host surely does.
-        sure = t.device == XLA and t.certainty >= DECLARED and not is_as_given(frame, receiver_node(call.node))
+        sure = t.device == XLA and t.certainty == KNOWN and not is_as_given(frame, receiver_node(call.node))
         if forced or sure:
             effect = Effect.VALUES_TO_LIST if forced else Effect.NUMPY_OF_DEVICE
             frame.emit(effect, call.node.at, t, "numpy", receiver_node(call.node))
