@@ -144,7 +144,8 @@ def revealed_values(files: Mapping[str, str]) -> dict[tuple[str, int], Value]:
     with tempfile.TemporaryDirectory() as folder:
         sources = {source.path: source for source in laid_out(files, folder)}
         part = part_of(Workspace(sources, Assumptions()), sources)
-        engine = part.engine(part.lower().called)
+        called_in = importlib.import_module("xlalint.facts.driver.called_names").called_in
+        engine = part.engine(called_in([part.lower()]))
         engine.reveal = lambda path, line, value: seen.setdefault((path, line), []).append(value)
         part.evaluate_with(engine, part.own)
         if part.failures:

@@ -19,7 +19,7 @@ from xlalint.facts.state.environment import Environment
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.memo import Budget, Summary
 from xlalint.program import ir
-from xlalint.program.link import Program, Symbol, dotted_name, source_root
+from xlalint.program.link import NothingCalled, Program, Symbol, dotted_name, source_root
 from xlalint.program.lower import lower
 from xlalint.program.syntax import Unparsable
 
@@ -46,7 +46,7 @@ class Package:
         self.importer = os.path.join(folder, f"{name}.py")
         self.files: dict[str, ir.ModuleIR | None] = {}
         """What was read, by path: None where it can't be."""
-        self.program = Program(self.load, (folder,), frozenset(), frozenset({name}))
+        self.program = Program(self.load, (folder,), NothingCalled(), frozenset({name}))
         self.caller = ir.FunctionIR("", "", 0, (), None, (), (), False, False, (), {}, "", self.importer, frozenset())
 
     def load(self, path: str) -> ir.ModuleIR | None:

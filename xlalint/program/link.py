@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Container, Iterable, Iterator
-from typing import TypeAlias
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Protocol, TypeAlias
 
 import msgspec
 
@@ -121,6 +121,23 @@ def names(package: ir.ModuleIR, name: str) -> bool:
     return name in package.functions or name in package.classes or imported == f"{package.name}.{name}.{name}"
 
 
+class CalledNames(Protocol):
+    """The last names of everything that is called."""
+
+    def __contains__(self, name: object) -> bool: ...
+
+    def near(self, name: str, root: str) -> bool:
+        """Whether something of this name is called where what lies below a folder may be meant."""
+
+
+class NothingCalled:
+    def __contains__(self, name: object) -> bool:
+        return False
+
+    def near(self, name: str, root: str) -> bool:
+        return False
+
+
 class Program:
     """All modules by path; answers what a name means.
 
@@ -133,7 +150,7 @@ class Program:
         self,
         load: Callable[[str], ir.ModuleIR | None],
         roots: Iterable[str],
-        called: Container[str],
+        called: CalledNames,
         packages: frozenset[str] = frozenset(),
     ) -> None:
         self.load = load
@@ -162,6 +179,10 @@ class Program:
             starts = (root if os.path.exists(os.path.join(own, "__init__.py")) else own, root)
             self._starts[path] = starts
         return starts
+
+    def is_called(self, function: ir.FunctionIR) -> bool:
+        """Whether a call in sight may be one of the function, by its name."""
+        return self.called.near(function.name, self.starts_of(function.module)[1])
 
     # Names
 

@@ -141,7 +141,7 @@ def names_word(op: str, word: str) -> bool:
 
 def is_called_by_name(frame: Frame) -> bool:
     """Whether gradients flow into a function is told by its calls, where there are any."""
-    return frame.function.name in frame.engine.program.called and frame.function.name != "forward"
+    return frame.engine.program.is_called(frame.function) and frame.function.name != "forward"
 
 
 READ_ARGUMENTS = {Effect.REPEAT_INTERLEAVE: "repeats"}

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
+from xlalint.facts.driver.called_names import called_in
 from xlalint.facts.driver.partition import Partition, without_collector
 from xlalint.facts.driver.program_facts import ProgramFacts
 from xlalint.facts.driver.workspace import ALONE, Around, Workspace, absolute
@@ -56,7 +57,7 @@ def analyse_each(
     without_collector()
     part = Partition(workspace, workspace.sources)
     index = part.lower()
-    found = part.evaluate(index.called)
+    found = part.evaluate(called_in([index]))
     whole = ProgramFacts(workspace, [index, *part.lower_around()], [found], part.failures)
     for path in whole.reported:
         yield finish_one(whole, workspace.source(path))

@@ -11,13 +11,16 @@ from xlalint.facts.regions import FunctionFacts
 class Index(msgspec.Struct, frozen=True):
     """What a process tells the others of the files that it lowered."""
 
-    called: frozenset[str]
+    called: dict[str, frozenset[str]]
+    """Folder that imports start from → last names of what its files call."""
     imports: dict[str, tuple[str, ...]]
     """File → dotted names that it imports."""
     xla: dict[str, bool] = {}
     """File that runs with torch_xla → whether those that it imports do, too."""
     cuda: dict[str, str] = {}
     """File that can't be imported without a GPU → the package that wants it."""
+    roots: dict[str, str] = {}
+    """File → the folder that its imports start from."""
 
 
 class Evaluated(msgspec.Struct, frozen=True, array_like=True):

@@ -12,6 +12,7 @@ import msgspec
 
 from xlalint.facts.detectors.graph_breaks import is_turned_off
 from xlalint.facts.domain.known_names import is_module_base
+from xlalint.facts.driver.called_names import CalledByRoot
 from xlalint.facts.driver.file_index import Evaluated, Index
 from xlalint.facts.driver.ir_exchange import pack_module, unpack_module
 from xlalint.facts.driver.workspace import MAX_IMPORTED, Surroundings, Workspace
@@ -40,7 +41,7 @@ class ProjectCalls:
     """The names of all that is called in a project: ``known`` in the files that are analysed; the others are asked when
     a name comes up."""
 
-    def __init__(self, known: frozenset[str], around: Surroundings, part: Partition) -> None:
+    def __init__(self, known: CalledByRoot, around: Surroundings, part: Partition) -> None:
         self.known = known
         self.around = around
         self.part = part
@@ -54,6 +55,10 @@ class ProjectCalls:
             calling = (path for path in self.around.calling(name) if path not in self.part.sources)
             self.asked[name] = any(name in self.called_in(path) for path in calling)
         return self.asked[name]
+
+    def near(self, name: str, root: str) -> bool:
+        """A project is one tree."""
+        return name in self
 
     def called_in(self, path: str) -> frozenset[str]:
         if path not in self.called:
@@ -94,7 +99,8 @@ class Partition:
         sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION_LIMIT))
 
     def lower(self) -> Index:
-        called: set[str] = set()
+        called: dict[str, frozenset[str]] = {}
+        roots: dict[str, str] = {}
         imports: dict[str, tuple[str, ...]] = {}
         xla: dict[str, bool] = {}
         cuda: dict[str, str] = {}
@@ -102,8 +108,9 @@ class Partition:
             self.begin(path)
             module = self.lowered(path)
             if module is not None:
-                for function in module.everything:
-                    called |= function.called
+                roots[path] = root = source_root(path)
+                names = frozenset().union(*(function.called for function in module.everything))
+                called[root] = called.get(root, frozenset()) | names
                 imports[path] = (*sorted(set(module.imports.values())), *module.star_imports)
                 reaches = reaches_xla(module)
                 if reaches is not None:
@@ -111,7 +118,7 @@ class Partition:
                 package = needed_for_cuda(module)
                 if package:
                     cuda[path] = package
-        return Index(frozenset(called), imports, xla, cuda)
+        return Index(called, imports, xla, cuda, roots)
 
     def lower_around(self) -> list[Index]:
         """What a run over the whole project knows of the files that this one does not analyse, as far as it tells who
@@ -128,7 +135,7 @@ class Partition:
             if reaches is not None:
                 xla[path] = reaches
         imports = {path: tuple(around.graph.names(path)) for path in others} if naming else {}
-        return [Index(frozenset(), imports, xla)]
+        return [Index({}, imports, xla)]
 
     def lowered(self, path: str) -> ir.ModuleIR | None:
         if path not in self.modules:
@@ -164,14 +171,14 @@ class Partition:
     def fail(self, failure: Failure) -> None:
         self.failures[failure] = None
 
-    def engine(self, called: frozenset[str]) -> Engine:
+    def engine(self, called: CalledByRoot) -> Engine:
         """An engine for these files; ``called`` holds the last names of all that the linted files call."""
         around = self.workspace.surroundings
         names = called if around is None else ProjectCalls(called, around, self)
         program = Program(self.lowered, self.workspace.roots(), names, self.workspace.packages())
         return Engine(program, self.assumptions)
 
-    def evaluate(self, called: frozenset[str], paths: Iterable[str] | None = None) -> list[Evaluated]:
+    def evaluate(self, called: CalledByRoot, paths: Iterable[str] | None = None) -> list[Evaluated]:
         """All functions of the part's own files, or of other linted ones, and whatever they called."""
         return self.evaluate_with(self.engine(called), self.own if paths is None else paths)
 

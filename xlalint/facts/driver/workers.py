@@ -20,6 +20,7 @@ from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
+from xlalint.facts.driver.called_names import CalledByRoot, called_in
 from xlalint.facts.driver.file_index import Evaluated, Index
 from xlalint.facts.driver.ir_exchange import wanted
 from xlalint.facts.driver.partition import Partition, without_collector
@@ -144,9 +145,9 @@ class WorkerPool:
             finished.update(self.receive(worker))
         return finished
 
-    def hand_out(self, part: Partition, indexes: list[Index], workers: list[Worker]) -> frozenset[str]:
+    def hand_out(self, part: Partition, indexes: list[Index], workers: list[Worker]) -> CalledByRoot:
         """Give every process the lowered files that it will ask for; gives the names of all that is called."""
-        called: frozenset[str] = frozenset().union(*(index.called for index in indexes))
+        called = called_in(indexes)
         needs = wanted({path: names for index in indexes for path, names in index.imports.items()}, self.shares)
         asked = frozenset().union(*needs)
         for worker in workers:

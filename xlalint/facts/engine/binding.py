@@ -315,7 +315,7 @@ def used_as_tensor(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Par
 
 def is_called_anywhere(engine: Evaluator, function: ir.FunctionIR) -> bool:
     """Whether some linted file calls something of this name: then its arguments are known from there."""
-    return function.name in engine.program.called
+    return engine.program.is_called(function)
 
 
 # By call

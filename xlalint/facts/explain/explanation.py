@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from xlalint.facts.domain.display import show
 from xlalint.facts.domain.values import HOST, Bound, Namespace, Tensor, alternatives
 from xlalint.facts.driver.analysis import AssumptionsOf, workspace_of
+from xlalint.facts.driver.called_names import called_in
 from xlalint.facts.driver.event_builder import EventBuilder
 from xlalint.facts.driver.file_index import Evaluated
 from xlalint.facts.driver.partition import Partition
@@ -68,7 +69,7 @@ def explanations(
     workspace = workspace_of(sources, assumptions, around)
     part = Partition(workspace, workspace.sources)
     index = part.lower()
-    engine = part.engine(index.called)
+    engine = part.engine(called_in([index]))
     watch = LineProbe((absolute(source.path), line) for source, line in places)
     watch.on(engine)
     whole = ProgramFacts(

@@ -8,6 +8,7 @@ from typing import Any
 from xlalint.facts.domain.lattice import join_all
 from xlalint.facts.domain.values import UNKNOWN, Value
 from xlalint.facts.driver.analysis import AssumptionsOf, workspace_of
+from xlalint.facts.driver.called_names import called_in
 from xlalint.facts.driver.partition import Partition
 from xlalint.facts.driver.workspace import absolute
 from xlalint.facts.events import Span
@@ -62,7 +63,7 @@ def recorded_values(sources: Iterable[Source], assumptions: AssumptionsOf) -> Va
     workspace = workspace_of(sources, assumptions)
     part = Partition(workspace, workspace.sources)
     index = part.lower()
-    engine = part.engine(index.called)
+    engine = part.engine(called_in([index]))
     seen = ValueRecorder(workspace.sources)
     seen.on(engine)
     seen.program = engine.program

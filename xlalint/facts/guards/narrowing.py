@@ -204,7 +204,7 @@ def without_tensor(value: Value) -> Value:
 def given_by_callers(frame: Frame, path: str) -> bool:
     """A parameter whose arguments are known from the calls in sight: nothing is guessed of it."""
     function = frame.function
-    return function.name in frame.engine.program.called and any(p.name == path for p in function.parameters)
+    return frame.engine.program.is_called(function) and any(p.name == path for p in function.parameters)
 
 
 def is_one_of(frame: Frame, path: str, value: Value, names: list[str]) -> Value:
