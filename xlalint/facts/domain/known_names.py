@@ -160,6 +160,9 @@ HOST_NAMES = frozenset(
     ]
 )
 """Parameters that are host objects whatever they hold."""
+COUNTER_NAMES = frozenset({"i", "j", "k", "n", "t", "it"})
+COUNTER_SUFFIXES = ("idx", "index", "iter", "itr", "iteration", "step")
+"""How the names of loop counters end."""
 HOST_PREFIXES = ("output_", "return_", "use_", "is_", "do_", "num_", "n_", "max_", "min_", "has_", "with_", "enable_")
 TENSOR_NAMES = frozenset(
     [

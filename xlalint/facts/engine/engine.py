@@ -10,12 +10,13 @@ from __future__ import annotations
 import time
 
 from xlalint.facts.domain.display import show
-from xlalint.facts.domain.known_names import UNEVALUATED_DECORATORS
+from xlalint.facts.domain.known_names import COUNTER_NAMES, COUNTER_SUFFIXES, UNEVALUATED_DECORATORS
 from xlalint.facts.domain.lattice import join_maybe, sequence
 from xlalint.facts.domain.refinement import at_most, without_gradient
 from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     HOST,
+    INT,
     NONE,
     UNKNOWN,
     Bound,
@@ -58,7 +59,7 @@ from xlalint.facts.state.memo import Budget, Memo, Summary, summary_of
 from xlalint.knowledge.ops import OpTable, load_ops
 from xlalint.program import ir
 from xlalint.program.link import GlobalName, Program
-from xlalint.program.traversal import decorator_names, last_name
+from xlalint.program.traversal import called_name, decorator_names, last_name
 
 CALL_DEPTH = 3
 SHORT = 6
@@ -414,18 +415,34 @@ class Engine(Attributes):
         unknown = value is UNKNOWN or (type(value) is KnownObject and value.role == INSTALLED)
         if not unknown and type(value) not in (Bound, Namespace):
             return value
-        expression = node.iterable
+        expression, counted = node.iterable, False
         while type(expression) is ir.Call and expression.arguments:
+            counted = counted or called_name(expression) == "enumerate"
             expression = expression.arguments[0]
         name = last_name(expression)
-        if name and is_loader_name(self, name):
-            return known_object(Role.LOADER, batch_on(None))
-        return value
+        if not name or not is_loader_name(self, name):
+            return value
+        batch = batch_on(None)
+        wrapped = expression is not node.iterable
+        if counted or (wrapped and takes_counter(node.target)):
+            return known_object(Role.LOADER, sequence("tuple", (INT, batch)))
+        return known_object(Role.LOADER, batch)
 
     # Objects
 
     def instance_of(self, cls: ir.ClassIR) -> Value:
         return instance(cls)
+
+
+def takes_counter(target: ir.Expr) -> bool:
+    """``for batch_idx, batch in wrapped(loader)``: a wrapper nobody knows that counts."""
+    if type(target) is not ir.Display or len(target.elements) != 2:
+        return False
+    first, second = target.elements
+    if type(first) is not ir.Name:
+        return False
+    is_counter = first.name in COUNTER_NAMES or first.name.endswith(COUNTER_SUFFIXES)
+    return is_counter or type(second) is ir.Display
 
 
 NO_GRAD_DECORATORS = frozenset({"no_grad", "inference_mode"})

@@ -11,6 +11,7 @@ from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     ANY_HOST,
     DECLARED,
+    INT,
     UNKNOWN,
     Host,
     KnownObject,
@@ -56,7 +57,9 @@ def execute_for(frame: Frame, node: ir.For) -> None:
         if detail is not None:
             frame.sign(SignKind(f"{detail}-loader"), node.at)
         element = members.element_of(frame, iterable)
-        counted = mark_counter(frame, node, ANY_HOST if may_be_key(element) and goes_by_key(node) else element)
+        counted = mark_counter(
+            frame, node, iterable, ANY_HOST if may_be_key(element) and goes_by_key(node) else element
+        )
 
         def begin() -> bool:
             frame.statement = node.at
@@ -211,9 +214,12 @@ def goes_by_key(node: ir.For) -> bool:
     )
 
 
-def mark_counter(frame: Frame, node: ir.For, element: Value) -> Value:
+def mark_counter(frame: Frame, node: ir.For, iterable: Value, element: Value) -> Value:
     """A loop's own number changes with each iteration."""
-    return counted(frame, node.iterable, element)
+    marked = counted(frame, node.iterable, element)
+    if marked is element and type(element) is Sequence and element.elements and is_numbered(iterable, element):
+        return sequence(element.kind, (host("int", varies=frame.loop_key()), *element.elements[1:]))
+    return marked
 
 
 def counted(frame: Frame, iterable: ir.Expr, element: Value) -> Value:
@@ -237,6 +243,12 @@ def counted(frame: Frame, iterable: ir.Expr, element: Value) -> Value:
     else:
         return element
     return sequence(element.kind, marked)
+
+
+def is_numbered(iterable: Value, element: Sequence) -> bool:
+    """``progress(enumerate(loader))``: a pair of a number and a batch."""
+    is_loader = type(iterable) is KnownObject and iterable.role == Role.LOADER
+    return is_loader and bool(element.elements) and element.elements is not None and element.elements[0] is INT
 
 
 def execute_while(frame: Frame, node: ir.While) -> None:

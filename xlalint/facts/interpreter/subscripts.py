@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from xlalint.facts.detectors import fallbacks
 from xlalint.facts.detectors.padding import tell_width
 from xlalint.facts.detectors.uploads import check_index
@@ -265,11 +267,13 @@ def index_module(frame: Frame, value: Module, index: ir.Expr, node: ir.Subscript
 
 # Tensors
 
+Step: TypeAlias = tuple[str, "int | None"]
+
 
 class Indexed:
     """What the items of one index do to the shape."""
 
-    __slots__ = ("advanced", "dropped", "inserted", "masked", "sizes", "unclear", "varies")
+    __slots__ = ("advanced", "dropped", "inserted", "masked", "steps", "unclear", "varies")
 
     def __init__(self) -> None:
         self.dropped = 0
@@ -278,6 +282,8 @@ class Indexed:
         self.unclear = False
         self.masked = False
         self.varies: LoopKey | None = None
+        self.steps: list[Step] = []
+        """What the items do to one dimension after the other, those that pick by several positions left out."""
 
 
 def index_tensor(
@@ -297,34 +303,62 @@ def index_tensor(
                 index_item(frame, value, part, item, node, state, store, form)
     if not store:
         frame.pending()
-    return indexed_result(value, items, state)
+    return indexed_result(value, state)
 
 
-def indexed_result(value: Tensor, items: tuple[ir.Expr, ...], state: Indexed) -> Tensor:
+def indexed_result(value: Tensor, state: Indexed) -> Tensor:
     dims: tuple[int | None, ...] | None = None
-    if value.rank is not None and not state.unclear:
-        rank = value.rank - state.dropped + state.inserted + (state.advanced or 0)
-        simple = state.advanced is None and state.inserted == 0 and all(map(is_position, items))
-        if simple and value.dims is not None and rank >= 0:
-            dims = value.dims[len(value.dims) - rank :] if rank else ()
+    if value.dims is not None and not state.unclear:
+        rank = len(value.dims) - state.dropped + state.inserted + (state.advanced or 0)
+        if state.advanced is None:
+            dims = stepped(value.dims, state.steps)
         elif rank >= 0:
             dims = of_rank(rank)
     varies = DATA if state.masked else join_varies(value.varies, state.varies)
     return value.but(dims=dims, varies=varies, optional=False)
 
 
-def is_position(item: ir.Expr) -> bool:
-    return type(item) is ir.Constant and item.value is not ...
+def stepped(dims: tuple[int | None, ...], steps: list[Step]) -> tuple[int | None, ...] | None:
+    """The sizes that slices, positions, ``None`` and ``...`` leave."""
+    taken = sum(kind in ("drop", "keep", "cut") for kind, _ in steps)
+    if taken > len(dims):
+        return None
+    left = list(dims)
+    found: list[int | None] = []
+    for kind, size in steps:
+        if kind == "insert":
+            found.append(1)
+        elif kind == "rest":
+            found += left[: len(dims) - taken]
+            del left[: len(dims) - taken]
+        else:
+            first = left.pop(0)
+            found += [first] if kind == "keep" else [size] if kind == "cut" else []
+    return (*found, *left)
+
+
+def length_of_cut(item: ir.Slice) -> int | None:
+    """``x[2:3]`` leaves one; a longer slice leaves fewer where there are no more."""
+    start = 0 if item.lower is None else item.lower.value if type(item.lower) is ir.Constant else None
+    end = item.upper.value if type(item.upper) is ir.Constant else None
+    numbers = type(start) is int and type(end) is int and item.step is None
+    return 1 if numbers and start >= 0 and end == start + 1 else None
 
 
 def constant_item(item: ir.Constant, state: Indexed) -> None:
     if item.value is None:
         state.inserted += 1
-    elif item.value is not ...:
+        state.steps.append(("insert", None))
+    elif item.value is ...:
+        state.steps.append(("rest", None))
+    else:
         state.dropped += 1
+        state.steps.append(("drop", None))
 
 
 def slice_bounds(frame: Frame, value: Tensor, item: ir.Slice, node: ir.Subscript, state: Indexed, store: bool) -> None:
+    whole = item.lower is None and item.upper is None and item.step is None
+    state.steps.append(("keep", None) if whole else ("cut", length_of_cut(item)))
     for bound in (item.lower, item.upper, item.step):
         if bound is None:
             continue
@@ -389,14 +423,18 @@ def mask_from_host(frame: Frame, value: Tensor, key: Value, item: ir.Expr, node:
 def index_by_host(frame: Frame, value: Tensor, key: Host, item: ir.Expr, node: ir.Subscript, state: Indexed) -> None:
     if key.type in ("int", "bool", "?"):
         state.dropped += 1
+        state.steps.append(("drop", None))
         if key.varies is not None and not is_rounded_draw(key.varies) and value.live and key.type == "int":
             frame.emit(Effect.BAKED_NUMBER, node.at, key, "index", item, form="scalar-index", varies=key.varies)
     elif key is NONE:
         state.inserted += 1
-    elif key.type == "numpy":
+        state.steps.append(("insert", None))
+    elif key.type in ("numpy", "range"):
         state.dropped += 1
         state.advanced = max(state.advanced or 0, 1)
-    elif key.type != "ellipsis":
+    elif key.type == "ellipsis":
+        state.steps.append(("rest", None))
+    else:
         state.unclear = True
 
 

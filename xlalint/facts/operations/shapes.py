@@ -241,6 +241,37 @@ def of_repeat(base: Tensor, rest: Arguments, keywords: Keywords) -> Value:
     return base.but(dims=of_rank(base.rank))
 
 
+def of_second(base: Tensor, rest: Arguments, keywords: Keywords) -> Value:
+    """One result for each element of the second operand: ``take``."""
+    other = tensor_of(rest[0]) if rest else tensor_of(next(iter(keywords.values()), None))
+    return base.but(dims=other.dims if other is not None else None)
+
+
+def of_searchsorted(base: Tensor, rest: Arguments, keywords: Keywords) -> Value:
+    other = tensor_of(rest[0]) if rest else None
+    number = bool(rest) and type(rest[0]) is Host and rest[0].type in ("int", "float")
+    return base.but(dims=() if number else other and other.dims, dtype="int", grad=False)
+
+
+def of_bucketize(base: Tensor, rest: Arguments, keywords: Keywords) -> Value:
+    return base.but(dtype="int", grad=False)
+
+
+def of_multinomial(base: Tensor, rest: Arguments, keywords: Keywords) -> Value:
+    count = rest[0] if rest else keywords.get("num_samples")
+    size = count.constant if type(count) is Host and type(count.constant) is int else None
+    dims = None if base.dims is None else (*base.dims[:-1], size)
+    return base.but(dims=dims, dtype="int", grad=False)
+
+
+def of_trace(base: Tensor, rest: Arguments, keywords: Keywords) -> Value:
+    return base.but(dims=())
+
+
+def of_outer(base: Tensor, rest: Arguments, keywords: Keywords) -> Value:
+    return combined(base, tensor_of(rest[0]) if rest else None).but(dims=of_rank(2))
+
+
 SPECIAL: dict[str, Callable[[Tensor, Arguments, Keywords], Value]] = {
     "one_hot": of_one_hot,
     "nonzero": of_nonzero,
@@ -249,4 +280,10 @@ SPECIAL: dict[str, Callable[[Tensor, Arguments, Keywords], Value]] = {
     "unique": of_unique,
     "unique_consecutive": of_unique,
     "repeat_interleave": of_repeat,
+    "searchsorted": of_searchsorted,
+    "bucketize": of_bucketize,
+    "multinomial": of_multinomial,
+    "take": of_second,
+    "trace": of_trace,
+    **dict.fromkeys(("outer", "ger"), of_outer),
 }

@@ -139,7 +139,8 @@ def squeezed(dims: tuple[int | None, ...], dim: Value | None) -> tuple[int | Non
         return None
     size = dims[dim.constant]
     if size is None:
-        return None
+        # What is squeezed has one element there, as a rule; whether nothing is left, nobody knows.
+        return of_rank(len(dims) - 1) if len(dims) > 1 else None
     position = dim.constant % len(dims)
     return dims[:position] + dims[position + 1 :] if size == 1 else dims
 
