@@ -339,10 +339,15 @@ def stepped(dims: tuple[int | None, ...], steps: list[Step]) -> tuple[int | None
 
 def length_of_cut(item: ir.Slice) -> int | None:
     """``x[2:3]`` leaves one; a longer slice leaves fewer where there are no more."""
-    start = 0 if item.lower is None else item.lower.value if type(item.lower) is ir.Constant else None
-    end = item.upper.value if type(item.upper) is ir.Constant else None
-    numbers = type(start) is int and type(end) is int and item.step is None
-    return 1 if numbers and start >= 0 and end == start + 1 else None
+    start = 0 if item.lower is None else number_of(item.lower)
+    end = None if item.upper is None else number_of(item.upper)
+    if start is None or end is None or item.step is not None:
+        return None
+    return 1 if start >= 0 and end == start + 1 else None
+
+
+def number_of(node: ir.Expr) -> int | None:
+    return node.value if type(node) is ir.Constant and type(node.value) is int else None
 
 
 def constant_item(item: ir.Constant, state: Indexed) -> None:
