@@ -9,7 +9,7 @@ from xlalint.facts.domain.refinement import as_operand
 from xlalint.facts.domain.row_lengths import is_mark
 from xlalint.facts.domain.values import DATA, TRUE, Host, Namespace, Tensor, Value, tensor, tensor_of
 from xlalint.facts.domain.variation import is_rounded_draw
-from xlalint.facts.events import Effect
+from xlalint.facts.events import FEW_SHAPES, Effect
 from xlalint.facts.kinds import SignKind
 from xlalint.facts.state.environment import Environment
 from xlalint.facts.state.frame import Frame
@@ -17,7 +17,7 @@ from xlalint.facts.state.reaching import assignment_of
 from xlalint.facts.state.recorder import span_of
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
-from xlalint.program.traversal import blocks_of, names_in, walk
+from xlalint.program.traversal import blocks_of, called_name, names_in, walk
 
 WORK = frozenset({SignKind.MODEL_CALL, SignKind.LAYER_CALL, SignKind.BACKWARD, SignKind.OPTIMIZER_STEP})
 DEEPEST = 3
@@ -113,6 +113,19 @@ def draws(frame: Frame, node: ir.Expr, depth: int = DEEPEST) -> bool:
         return False
     assigned = (assignment_of(frame, name) for name in names)
     return any(one is not None and draws(frame, one.value, depth - 1) for one in assigned)
+
+
+def draws_one_of_many(frame: Frame, node: ir.Expr) -> bool:
+    """The same of a number that is not one of a few: ``torch.randint(1, 4, ())`` gives as many graphs."""
+    return draws(frame, node) and not any(is_among_few(call) for call in parts_of(node)[0])
+
+
+def is_among_few(call: ir.Call) -> bool:
+    """``randint(low=1, high=4)``, whose bounds are written out."""
+    named = [value for name, value in call.keywords if name in ("low", "high")]
+    bounds = [part.value for part in (*call.arguments[:2], *named) if type(part) is ir.Constant]
+    numbers = [bound for bound in bounds if type(bound) is int]
+    return called_name(call) == "randint" and bool(numbers) and numbers[-1] - (0, *numbers)[-2] <= FEW_SHAPES
 
 
 def is_draw(frame: Frame, call: ir.Call) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from xlalint.facts.detectors.graph_breaks import check_break
 from xlalint.facts.detectors.text_reads import printed, read_by_text, shown_tensor
-from xlalint.facts.detectors.varying_structure import draws
+from xlalint.facts.detectors.varying_structure import draws_one_of_many
 from xlalint.facts.domain import row_lengths
 from xlalint.facts.domain.lattice import join_all, sequence
 from xlalint.facts.domain.refinement import as_operand
@@ -100,7 +100,7 @@ def number(frame: Frame, call: Call) -> Value:
         return host(call.name if call.name != "complex" else "float", varies=longest, read_from_device=True)
     if call.name == "int" and row_lengths.largest_item(argument_node(call.node)):
         return host("int", varies=LONGEST)
-    if known is not None and call.node.arguments and draws(frame, call.node.arguments[0]):
+    if known is not None and call.node.arguments and draws_one_of_many(frame, call.node.arguments[0]):
         return host(call.name, varies=frame.draw_key(), read_from_device=True)
     if type(value) is Host:
         if call.name == "int" and type(value.constant) is int:

@@ -11,7 +11,7 @@ from xlalint.facts.detectors.baked_numbers import check_numbers
 from xlalint.facts.detectors.costly_calls import check_generator, note_cuda
 from xlalint.facts.detectors.joined_rows import check_picked
 from xlalint.facts.detectors.uploads import check_moved
-from xlalint.facts.detectors.varying_structure import draws
+from xlalint.facts.detectors.varying_structure import draws_one_of_many
 from xlalint.facts.domain.known_names import HOST_METHODS, TEXT_METHODS
 from xlalint.facts.domain.lattice import MASKS, sequence
 from xlalint.facts.domain.row_lengths import largest_item
@@ -164,7 +164,7 @@ def item(frame: Frame, t: Tensor, call: Call) -> Value:
 
 def drawn_key(frame: Frame, t: Tensor, node: ir.Expr | None) -> LoopKey | None:
     """``torch.randint(1, 9, ()).item()``: what marks a number that torch draws on the host."""
-    return frame.draw_key() if not t.live and node is not None and draws(frame, node) else None
+    return frame.draw_key() if not t.live and node is not None and draws_one_of_many(frame, node) else None
 
 
 def tolist(frame: Frame, t: Tensor, call: Call) -> Value:
