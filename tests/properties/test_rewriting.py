@@ -97,6 +97,10 @@ EXTRACTED_OTHERWISE = {
     "xla309_growing_tensor-bad-more": "the same, and XLA311 in its place",
     "xla310_baked_number-bad-spellings": "XLA601 besides: the backward of an op whose operand is a parameter",
     "xla403_boundary_inside_step-bad-12": "a boundary between backward and step is looked for in one function",
+    "xla408_collective_under_rank_test-bad-12": "what a function does that is called under a test of the rank",
+    "xla408_collective_under_rank_test-bad-once": "the same",
+    "xla409_graph_by_rank-bad-boundary": "the same",
+    "xla409_graph_by_rank-bad-read": "the same",
     "xla503_profiler_server_dropped-bad-local": "right: the server is given back, and so is kept",
     "xla504_trace_misuse-bad-raises": "what raises in a function that is called is not seen",
 }

@@ -14,8 +14,10 @@ from xlalint.program import ir
 
 def check_restrictions(frame: Frame, call: Call) -> None:
     for row in restrictions().get(call.name, ()):
-        if row.outcome == "free" or not is_refused(row, call.arguments, call.keywords, call.node):
+        if not is_refused(row, call.arguments, call.keywords, call.node):
             continue
+        if row.outcome == "free":
+            return
         effect = Effect.UNSUPPORTED if row.effect == "unsupported" else Effect.CUDA_HABIT
         exception = row.exception.split("|")[0]
         if effect is Effect.CUDA_HABIT:
