@@ -19,10 +19,9 @@ REGISTERING = frozenset(
         "register_modules",
         "add_module",
         "register_module",
-        "setattr",
     }
 )
-"""Functions that set attributes of ``self`` by call."""
+"""Methods that set attributes of ``self`` by call: ``*`` in ``assigned_in``."""
 MOST_EXPRESSIONS = 100
 """Values of a top-level variable that are kept: generated files bind one name ten thousand times."""
 
@@ -167,6 +166,8 @@ class Scopes:
             cls.assigned_in[attribute] = (*cls.assigned_in.get(attribute, ()), method)
         if not scope.called.isdisjoint(REGISTERING):
             cls.assigned_in["*"] = (*cls.assigned_in.get("*", ()), method)
+        if "setattr" in scope.called:
+            cls.assigned_in["setattr"] = (*cls.assigned_in.get("setattr", ()), method)
 
     def close_class(
         self, name: str, at: int, bases: tuple[ir.Expr, ...], decorators: tuple[ir.Expr, ...]

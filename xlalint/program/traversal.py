@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 
 from xlalint.program import ir
@@ -12,16 +13,23 @@ NOTHING: frozenset[str] = frozenset()
 def walk(node: object, skipped: frozenset[str] = NOTHING) -> Iterator[ir.Node]:
     """An expression and all that it is made of, left to right; calls of methods named in ``skipped`` are left out
     whole."""
-    if isinstance(node, tuple):
-        for part in node:
-            yield from walk(part, skipped)
-    elif isinstance(node, ir.Node):
-        function = node.function if isinstance(node, ir.Call) else None
-        if isinstance(function, ir.Attribute) and function.name in skipped:
-            return
-        yield node
-        for field in node.__struct_fields__:
-            yield from walk(getattr(node, field), skipped)
+    pending = [node]
+    while pending:
+        part = pending.pop()
+        if type(part) is tuple:
+            pending.extend(part[::-1])
+        elif isinstance(part, ir.Node):
+            function = part.function if skipped and type(part) is ir.Call else None
+            if type(function) is ir.Attribute and function.name in skipped:
+                continue
+            yield part
+            pending.extend([getattr(part, field) for field in fields_of(type(part))])
+
+
+@functools.cache
+def fields_of(kind: type[ir.Node]) -> tuple[str, ...]:
+    """The fields of a kind of node, last first; no place holds a node."""
+    return tuple(field for field in reversed(kind.__struct_fields__) if field != "at")
 
 
 def names_in(node: object, skipped: frozenset[str] = NOTHING) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import FALSE, Class, Function, Instance, KnownObject, Struct, Value, tensor_of
 from xlalint.facts.kinds import SignKind
@@ -16,19 +18,21 @@ IN_SIGHT = (Function, Class, Instance, Struct)
 
 def note_learning(frame: Frame, callee: Value, call: Call) -> None:
     """``optimizer.zero_grad()``, ``loss_scaler(loss, optimizer)``."""
-    if called_name(call.node) in frameworks().names("gradients") and FALSE not in call.arguments:
+    if called_name(call.node) in names_of_gradients() and FALSE not in call.arguments:
         frame.sign(SignKind.GRADIENTS, call.node.at)
+    if len(call.arguments) + len(call.keywords) < 2 or isinstance(callee, IN_SIGHT):
+        return
     given = (*call.arguments, *call.keywords.values())
-    if (
-        len(given) > 1
-        and not isinstance(callee, IN_SIGHT)
-        and any(map(is_optimizer, given))
-        and any(map(is_made, given))
-    ):
+    if any(map(is_optimizer, given)) and any(map(is_made, given)):
         # Who is given a loss together with an optimizer goes back through the one, and steps the other.
         frame.sign(SignKind.BACKWARD, call.node.at)
         frame.sign(SignKind.OPTIMIZER_STEP, call.node.at)
         frame.sign(SignKind.PLAIN_STEP, call.node.at)
+
+
+@functools.cache
+def names_of_gradients() -> frozenset[str]:
+    return frameworks().names("gradients")
 
 
 def is_optimizer(value: Value) -> bool:

@@ -29,7 +29,6 @@ from xlalint.facts.domain.values import (
 from xlalint.facts.state.frame import Evaluator
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
-from xlalint.program.link import External
 from xlalint.program.traversal import last_name
 
 NAMED: dict[str, Value | None] = {
@@ -122,8 +121,13 @@ def is_shape(cls: ir.ClassIR) -> bool:
 
 def is_of_other_arrays(engine: Evaluator, node: ir.Name | ir.Attribute, path: str) -> bool:
     """``tf.Tensor``, ``jax.Array``: no tensor of torch, and as good as one of numpy."""
-    symbol = engine.program.expression_symbol(node, path)
-    return isinstance(symbol, External) and symbol.name.partition(".")[0] in frameworks().names("arrays")
+    module = engine.program.module(path)
+    first: ir.Expr = node
+    while type(first) is ir.Attribute:
+        first = first.value
+    if module is None or type(first) is not ir.Name:
+        return False
+    return module.imports.get(first.name, "").partition(".")[0] in frameworks().names("arrays")
 
 
 def subscripted(engine: Evaluator, node: ir.Subscript, path: str) -> Value | None:

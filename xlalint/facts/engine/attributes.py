@@ -67,7 +67,9 @@ class Attributes(Classes):
         """What the methods of one class leave in an attribute. Those that also read it start from what the others
         leave there, so that ``self.x = self.x.to(device)`` keeps what is known of it."""
         assigning = cls.assigned_in.get(name, ())
-        names = dict.fromkeys((*assigning, *cls.assigned_in.get("*", ())))
+        # What is assigned by its name is rarely set by another's.
+        by_name = () if assigning else cls.assigned_in.get("setattr", ())
+        names = dict.fromkeys((*assigning, *cls.assigned_in.get("*", ()), *by_name))
         methods = [cls.methods[method] for method in names if method in cls.methods]
         updating = [m for m in methods if name in m.uses.get("self", ()) and m.name != "__init__"]
         values: list[Value] = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import msgspec
 
 from xlalint.facts.guards.moving_bounds import moves_its_bound
@@ -51,6 +53,8 @@ def settled_above(frame: Frame, block: ir.Block) -> RegionKind | None:
 
 
 def rates_of_test(frame: Frame, node: ir.If) -> BranchRates:
+    if not frame.env.periodic and is_plain(node.test):
+        return BranchRates(leaving(node.body), leaving(node.orelse))
     scope = Scope(frame.engine.program, frame.function, frame.env.periodic, frame)
     if is_limited(frame, node) or is_periodic(node.test, True, scope):
         return NOW_AND_THEN
@@ -62,6 +66,22 @@ def rates_of_test(frame: Frame, node: ir.If) -> BranchRates:
     if is_interval_flag(node.test) or moves_its_bound(frame, node):
         return NOW_AND_THEN
     return BranchRates(leaving(node.body), leaving(node.orelse))
+
+
+@functools.lru_cache(maxsize=8192)
+def is_plain(test: ir.Expr) -> bool:
+    """``mask is not None``, ``isinstance(x, list)``, and several of these: nothing that counts, takes turns, or may be a
+    predicate of the program."""
+    if type(test) is ir.Boolean:
+        return all(map(is_plain, test.values))
+    if type(test) is ir.Unary:
+        return is_plain(test.operand)
+    if type(test) is ir.Call:
+        return type(test.function) is ir.Name and test.function.name in ASKING
+    return type(test) is ir.Compare and test.operators[0] in ("is", "is-not") and type(test.rights[0]) is ir.Constant
+
+
+ASKING = frozenset({"isinstance", "hasattr", "callable", "issubclass"})
 
 
 def is_limited(frame: Frame, node: ir.If) -> bool:

@@ -134,7 +134,12 @@ def called_function(call: ir.Call, scope: Scope) -> ir.FunctionIR | None:
     value = scope.frame.env.get(callee.name) if scope.frame is not None and type(callee) is ir.Name else None
     if type(value) is Function:
         return value.ir
-    symbol = scope.program.expression_symbol(callee, scope.function.module)
+    return function_named(scope.program, callee, scope.function.module)
+
+
+@functools.lru_cache(maxsize=8192)
+def function_named(program: Program, callee: ir.Expr, path: str) -> ir.FunctionIR | None:
+    symbol = program.expression_symbol(callee, path)
     return symbol if isinstance(symbol, ir.FunctionIR) else None
 
 

@@ -104,7 +104,7 @@ def data_record(frame: Frame, cls: ir.ClassIR, arguments: list[Value], keywords:
 
 def checked_record(frame: Frame, cls: ir.ClassIR, record: Value, call: Call) -> Value:
     """The record after its own ``__post_init__``, which checks and derives fields."""
-    check = frame.engine.program.method(cls, "__post_init__")
+    check = cls.methods.get("__post_init__")
     if check is None or not isinstance(record, Struct):
         return record
     answer = frame.engine.call(frame, function_value(check, record), [], {}, call.node.at)

@@ -178,9 +178,10 @@ def execute_if(frame: Frame, node: ir.If) -> None:
         conditions.narrow(frame, node.test, outcome)
         region = frame.region
         conditions.stand_where_given(frame, node.test, outcome)
-        with in_place_of(frame, arms[not outcome][0]), frame.in_arm(node.at, outcome):
+        around = frame.enter_arm(node.at, outcome)
+        with in_place_of(frame, arms[not outcome][0]):
             execute_arm(frame, *arms[outcome], node.at if outcome else node.at + 1)
-        frame.region = region
+        frame.arms, frame.region = around, region
         return
     before, tests = frame.env, frame.tests
     frame.environment = before.copy()
@@ -189,15 +190,16 @@ def execute_if(frame: Frame, node: ir.If) -> None:
     frame.ranks += by_rank
     seldom = not rates.body and asks_for_other_input(frame.function, node.test)
     frame.tests = (*tests, (node.test, True))
-    with frame.in_arm(node.at, True):
-        execute_arm(frame, node.body, RegionKind.AMORTISED if seldom else rates.body, node.at)
+    around = frame.enter_arm(node.at, True)
+    execute_arm(frame, node.body, RegionKind.AMORTISED if seldom else rates.body, node.at)
+    frame.arms = around
     after = frame.end()
     frame.environment = before
     conditions.narrow(frame, node.test, False)
     frame.tests = (*tests, (node.test, False))
-    with frame.in_arm(node.at, False):
-        execute_arm(frame, node.orelse, rates.orelse, node.at + 1)
-    frame.tests = tests
+    frame.enter_arm(node.at, False)
+    execute_arm(frame, node.orelse, rates.orelse, node.at + 1)
+    frame.arms, frame.tests = around, tests
     frame.undecided -= 1
     frame.ranks -= by_rank
     other = frame.end()

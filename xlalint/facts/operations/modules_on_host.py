@@ -31,9 +31,7 @@ DEFAULTS = frozenset({"set_default_device", "set_default_tensor_type", "init_emp
 @lru_cache(maxsize=8192)
 def modules_on_host(function: ir.FunctionIR, program: Program) -> frozenset[str]:
     """The names in a function that hold such modules, several of them, or parts of them."""
-    if function.name == "<module>" or not any(name[:1].isupper() for name in function.called):
-        return frozenset()
-    if not function.called.isdisjoint(DEFAULTS):
+    if function.name == "<module>" or not may_make(function, program) or not function.called.isdisjoint(DEFAULTS):
         return frozenset()
     text = FunctionText(function, program)
     found: frozenset[str] = frozenset()
@@ -42,6 +40,28 @@ def modules_on_host(function: ir.FunctionIR, program: Program) -> frozenset[str]
         if not any(text.leaves_host(node, names) for node in text.nodes):
             found |= names
     return found
+
+
+def may_make(function: ir.FunctionIR, program: Program) -> bool:
+    """Whether a function calls what may be a class of modules: its text is read for no other."""
+    module = program.module(function.module)
+    for name in function.called:
+        if not name[:1].isupper() or name.endswith(NO_MODULES):
+            continue
+        if name.startswith(WITH_PARAMETERS) or name in CONTAINERS:
+            return True
+        here = module is not None and (name in module.imports or name in module.classes)
+        symbol = program.resolve(function.module, name) if here else None
+        if symbol is None or (
+            isinstance(symbol, ir.ClassIR) and any(map(is_module_base, program.external_bases(symbol)))
+        ):
+            return True
+    return False
+
+
+NO_MODULES = ("Error", "Exception", "Warning", "Config", "Output", "Tensor")
+"""How the names of classes end that are none of modules."""
+CONTAINERS = frozenset({"Sequential", "ModuleList"})
 
 
 class FunctionText:

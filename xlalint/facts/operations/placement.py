@@ -91,7 +91,9 @@ GIVEN_BY_MODULES = TENSOR_ROLES | {Role.PARAMETERS}
 def given_by(frame: Frame, node: ir.Expr, value: Value, arguments: Iterable[Value] = ()) -> Value:
     """What a module gives, or a part of it: on the host where it was made there and stays, unless what it is given
     lies on the device and so shows that it does not."""
-    on_host = modules_on_host(frame.function, frame.engine.program)
+    on_host = frame.on_host
+    if on_host is None:
+        on_host = frame.on_host = modules_on_host(frame.function, frame.engine.program)
     if not on_host:
         return value
     *way, start = holders(node)

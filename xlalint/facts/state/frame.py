@@ -171,6 +171,8 @@ class Frame(Recorder):
         self.heeds_signature = False
         """Whether ``given_by_signature`` was asked."""
         self.stands_for_device = False
+        self.on_host: frozenset[str] | None = None
+        """The names that hold modules which lie on the host; None before anybody asks."""
         self.cost = 1
         self.closures: dict[Function, None] = {}
 

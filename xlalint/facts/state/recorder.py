@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import msgspec
 
@@ -95,17 +94,15 @@ class Recorder(Position):
             return True
         return known.certainty < certainty and (known.effect is effect or known.certainty == 0)
 
-    @contextmanager
-    def in_arm(self, at: int, outcome: bool) -> Iterator[None]:
-        """What runs within an arm of an ``if``: where a call gives the arguments, its test may have this outcome."""
-        if not self.by_signature:
+    def enter_arm(self, at: int, outcome: bool) -> tuple[Arm, ...]:
+        """Enter an arm of an ``if``; gives the arms around it, which the caller sets again. Where a call gives the
+        arguments, the test may have this outcome."""
+        around = self.arms
+        if self.by_signature:
+            self.arms = (*around, (at, outcome))
+        else:
             self.record.outcomes[at, outcome] = None
-            yield
-            return
-        before = self.arms
-        self.arms = (*before, (at, outcome))
-        yield
-        self.arms = before
+        return around
 
     def mark_form(self, node: ir.Expr | None, effect: Effect, form: str) -> None:
         """What stands around a place that was just read tells which fix fits it."""
