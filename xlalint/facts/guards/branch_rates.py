@@ -70,8 +70,8 @@ def rates_of_test(frame: Frame, node: ir.If) -> BranchRates:
 
 @functools.lru_cache(maxsize=8192)
 def is_plain(test: ir.Expr) -> bool:
-    """``mask is not None``, ``isinstance(x, list)``, and several of these: nothing that counts, takes turns, or may be a
-    predicate of the program."""
+    """``mask is not None``, ``isinstance(x, list)``, and several of these: nothing that counts, takes turns or may be
+    a predicate of the program."""
     if type(test) is ir.Boolean:
         return all(map(is_plain, test.values))
     if type(test) is ir.Unary:
