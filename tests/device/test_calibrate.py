@@ -120,7 +120,9 @@ def test_a_condition_by_hand_holds_only_where_both_its_probes_say_so(
 ) -> None:
     name = "torch.cdist"
     wrong = HandCondition(name, "forward", "always", ("made_up",), "torch.cdist(x, x * 2)", "", "")
-    right = HandCondition(name, "backward", row(name).backward_condition, (), "torch.cdist(x, x * 2, p=1)", "", "")
+    known = row(name)
+    condition, left_open = known.backward_condition, known.backward_open
+    right = HandCondition(name, "backward", condition, (), "torch.cdist(x, x * 2, p=1)", "", left_open)
     monkeypatch.setattr(op_profile, "read_conditions", lambda path: (wrong, right))
     assert measured(probes, name).differing == ()
 
