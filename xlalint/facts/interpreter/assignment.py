@@ -36,6 +36,7 @@ from xlalint.facts.domain.values import (
 )
 from xlalint.facts.events import Effect
 from xlalint.facts.interpreter import subscripts
+from xlalint.facts.interpreter.tensor_subscripts import index_tensor
 from xlalint.facts.libraries.python.named_attributes import set_fields
 from xlalint.facts.operations import members
 from xlalint.facts.state.frame import Frame
@@ -172,7 +173,7 @@ def store_in_tensor(frame: Frame, target: ir.Subscript, known: Tensor, value: Va
             key = frame.evaluate(index)
             if type(key) is Tensor and key.dims == known.dims and None not in known.dims:
                 form = "scalar-value-same-shape"
-    subscripts.index_tensor(frame, known, target.index, target, store=True, form=form)
+    index_tensor(frame, known, target.index, target, store=True, form=form)
     frame.pending()
     # What is only likely to be a tensor, a loader's batch, takes what it is given where it lies: it is a dict.
     surely_host = known.device == HOST and known.certainty >= DECLARED

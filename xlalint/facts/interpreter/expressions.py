@@ -38,7 +38,7 @@ from xlalint.facts.domain.values import (
 from xlalint.facts.events import Effect
 from xlalint.facts.guards.device_branches import in_place_of
 from xlalint.facts.guards.narrowing import like_default
-from xlalint.facts.interpreter import calls, conditions, operators, subscripts
+from xlalint.facts.interpreter import calls, comparisons, conditions, operators, subscripts
 from xlalint.facts.interpreter.names import lookup
 from xlalint.facts.kinds import RegionKind
 from xlalint.facts.libraries.python.named_attributes import fields_as_mapping
@@ -340,7 +340,7 @@ EXPRESSIONS: dict[type, Callable[[Frame, Any], Value]] = {
     ir.Binary: evaluate_binary,
     ir.Unary: evaluate_unary,
     ir.Boolean: conditions.evaluate_boolean,
-    ir.Compare: conditions.evaluate_compare,
+    ir.Compare: comparisons.evaluate_compare,
     ir.Conditional: evaluate_conditional,
     ir.FString: evaluate_fstring,
     ir.Formatted: evaluate_formatted,

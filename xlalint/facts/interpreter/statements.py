@@ -33,6 +33,7 @@ from xlalint.facts.guards.rare_inputs import asks_for_other_input
 from xlalint.facts.interpreter import conditions, operators, subscripts
 from xlalint.facts.interpreter.assignment import appended, assign
 from xlalint.facts.interpreter.loops import execute_for, execute_while
+from xlalint.facts.interpreter.tensor_subscripts import index_tensor
 from xlalint.facts.kinds import BOUNDARY_CONTEXTS, RegionKind
 from xlalint.facts.libraries.frameworks.ignite_events import hook, is_hook
 from xlalint.facts.operations import members, rounding
@@ -147,7 +148,7 @@ def augment_subscript(frame: Frame, node: ir.Augmented, target: ir.Subscript) ->
     value = frame.evaluate(node.value)
     known = tensor_of(holder)
     if known is not None:
-        subscripts.index_tensor(frame, known, target.index, target, store=True)
+        index_tensor(frame, known, target.index, target, store=True)
         frame.pending()
     else:
         current = subscripts.subscript(frame, holder, target.index, target)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
-from xlalint.facts.detectors import fallbacks
 from xlalint.facts.detectors.padding import tell_width
-from xlalint.facts.detectors.uploads import check_index
 from xlalint.facts.domain.known_names import TEXT_KEYS
-from xlalint.facts.domain.lattice import MASKS, join_all, join_varies, sequence
+from xlalint.facts.domain.lattice import join_all, sequence
 from xlalint.facts.domain.role import Role
-from xlalint.facts.domain.row_lengths import is_mark, width_among
+from xlalint.facts.domain.row_lengths import width_among
 from xlalint.facts.domain.values import (
     ANY_HOST,
     DATA,
-    HOST,
     INT,
     NONE,
     SHORTEST,
@@ -27,7 +22,6 @@ from xlalint.facts.domain.values import (
     Host,
     Instance,
     KnownObject,
-    LoopKey,
     Mapping,
     Module,
     Sequence,
@@ -36,19 +30,16 @@ from xlalint.facts.domain.values import (
     Union,
     Value,
     host,
-    of_rank,
     surely_tensor,
     tensor,
     tensor_of,
 )
-from xlalint.facts.domain.variation import is_rounded_draw
 from xlalint.facts.events import Effect
+from xlalint.facts.interpreter.tensor_subscripts import index_tensor, is_free_to_mask
 from xlalint.facts.libraries.torch import optimizer_state
 from xlalint.facts.operations import members
 from xlalint.facts.state.frame import Frame
-from xlalint.facts.state.recorder import SHOWN
 from xlalint.program import ir
-from xlalint.program.traversal import last_name
 
 
 def subscript(frame: Frame, value: Value, index: ir.Expr, node: ir.Subscript) -> Value:
@@ -131,34 +122,6 @@ def masks_unknown(frame: Frame, value: Value, key: Value, index: ir.Expr, node: 
         frame.emit(effect, node.at, known, "mask", index, certainty=1)
     frame.pending()
     return True
-
-
-def is_free_to_mask(frame: Frame, effect: Effect) -> bool:
-    """On the device that the code is for, by its profile."""
-    return fallbacks.is_free(
-        frame, "torch.index_put" if effect is Effect.BOOLEAN_ASSIGN else "torch.Tensor.__getitem__"
-    )
-
-
-JOINING = frozenset({"cat", "concat", "concatenate", "stack"})
-
-
-def spelled_as_mask(node: ir.Expr) -> bool:
-    """An index of unknown dtype that its spelling makes a mask: ``~x``, ``a & b``, a name that says so."""
-    if type(node) is ir.Unary:
-        return node.operator == "invert"
-    if type(node) is ir.Binary:
-        return node.operator in ("and", "or") and (spelled_as_mask(node.left) or spelled_as_mask(node.right))
-    if type(node) is ir.Call:
-        function = node.function
-        joins = isinstance(function, (ir.Name, ir.Attribute)) and function.name in JOINING
-        return joins and bool(node.arguments) and spelled_as_mask(node.arguments[0])
-    if type(node) is ir.Display:
-        return bool(node.elements) and all(map(spelled_as_mask, node.elements))
-    if type(node) is ir.Subscript:
-        return spelled_as_mask(node.value)
-    name = last_name(node)
-    return name.endswith(("mask", "masks")) and "attention" not in name
 
 
 def index_struct(frame: Frame, value: Struct, key: Host, node: ir.Subscript) -> Value:
@@ -263,215 +226,3 @@ def index_module(frame: Frame, value: Module, index: ir.Expr, node: ir.Subscript
     if type(elements) is Mapping:
         return index_mapping(frame, elements, index)
     return elements or UNKNOWN
-
-
-# Tensors
-
-Step: TypeAlias = tuple[str, "int | None"]
-
-
-class Indexed:
-    """What the items of one index do to the shape."""
-
-    __slots__ = ("advanced", "dropped", "inserted", "masked", "steps", "unclear", "varies")
-
-    def __init__(self) -> None:
-        self.dropped = 0
-        self.inserted = 0
-        self.advanced: int | None = None
-        self.unclear = False
-        self.masked = False
-        self.varies: LoopKey | None = None
-        self.steps: list[Step] = []
-        """What the items do to one dimension after the other, those that pick by several positions left out."""
-
-
-def index_tensor(
-    frame: Frame, value: Tensor, index: ir.Expr, node: ir.Subscript, store: bool = False, form: str = ""
-) -> Tensor:
-    state = Indexed()
-    items = index.elements if type(index) is ir.Display and index.kind == "tuple" else (index,)
-    for item in items:
-        if type(item) is ir.Slice:
-            slice_bounds(frame, value, item, node, state, store)
-        elif type(item) is ir.Constant:
-            constant_item(item, state)
-        else:
-            key = frame.evaluate(item)
-            parts = key.elements if type(key) is Sequence and key.kind == "tuple" and len(items) == 1 else None
-            for part in parts if parts is not None else (key,):
-                index_item(frame, value, part, item, node, state, store, form)
-    if not store:
-        frame.pending()
-    return indexed_result(value, state)
-
-
-def indexed_result(value: Tensor, state: Indexed) -> Tensor:
-    dims: tuple[int | None, ...] | None = None
-    if value.dims is not None and not state.unclear:
-        rank = len(value.dims) - state.dropped + state.inserted + (state.advanced or 0)
-        if state.advanced is None:
-            dims = stepped(value.dims, state.steps)
-        elif rank >= 0:
-            dims = of_rank(rank)
-    varies = DATA if state.masked else join_varies(value.varies, state.varies)
-    return value.but(dims=dims, varies=varies, optional=False)
-
-
-def stepped(dims: tuple[int | None, ...], steps: list[Step]) -> tuple[int | None, ...] | None:
-    """The sizes that slices, positions, ``None`` and ``...`` leave."""
-    taken = sum(kind in ("drop", "keep", "cut") for kind, _ in steps)
-    if taken > len(dims):
-        return None
-    left = list(dims)
-    found: list[int | None] = []
-    for kind, size in steps:
-        if kind == "insert":
-            found.append(1)
-        elif kind == "rest":
-            found += left[: len(dims) - taken]
-            del left[: len(dims) - taken]
-        else:
-            first = left.pop(0)
-            found += [first] if kind == "keep" else [size] if kind == "cut" else []
-    return (*found, *left)
-
-
-def length_of_cut(item: ir.Slice) -> int | None:
-    """``x[2:3]`` leaves one; a longer slice leaves fewer where there are no more."""
-    start = 0 if item.lower is None else number_of(item.lower)
-    end = None if item.upper is None else number_of(item.upper)
-    if start is None or end is None or item.step is not None:
-        return None
-    return 1 if start >= 0 and end == start + 1 else None
-
-
-def number_of(node: ir.Expr) -> int | None:
-    return node.value if type(node) is ir.Constant and type(node.value) is int else None
-
-
-def constant_item(item: ir.Constant, state: Indexed) -> None:
-    if item.value is None:
-        state.inserted += 1
-        state.steps.append(("insert", None))
-    elif item.value is ...:
-        state.steps.append(("rest", None))
-    else:
-        state.dropped += 1
-        state.steps.append(("drop", None))
-
-
-def slice_bounds(frame: Frame, value: Tensor, item: ir.Slice, node: ir.Subscript, state: Indexed, store: bool) -> None:
-    whole = item.lower is None and item.upper is None and item.step is None
-    state.steps.append(("keep", None) if whole else ("cut", length_of_cut(item)))
-    for bound in (item.lower, item.upper, item.step):
-        if bound is None:
-            continue
-        key = frame.evaluate(bound)
-        known = tensor_of(key)
-        if known is not None and known.live and value.live and surely_tensor(key):
-            frame.emit(Effect.TENSOR_AS_NUMBER, node.at, key, "slice bound", bound)
-        elif type(key) is Host and (is_mark(key.varies) or is_rounded_draw(key.varies)):
-            if not store and bound is item.upper and type(bound) is ir.Name and not is_padded(frame):
-                tell_width(frame, node.at, "slice", width_among((key,)), bound)
-        elif type(key) is Host and key.varies is not None and value.live:
-            frame.emit(Effect.BAKED_NUMBER, node.at, key, "slice", bound, varies=key.varies)
-            state.varies = key.varies
-
-
-def is_padded(frame: Frame) -> bool:
-    """Whether a batch as long as its longest row was made before: a row that is cut to it has its length from there."""
-    return any(event.effect is Effect.PADDED_TO_LONGEST for event in frame.record.events.values())
-
-
-def index_item(
-    frame: Frame,
-    value: Tensor,
-    key: Value,
-    item: ir.Expr,
-    node: ir.Subscript,
-    state: Indexed,
-    store: bool,
-    form: str,
-) -> None:
-    known = tensor_of(key)
-    check_index(frame, value, key, item, node)
-    if known is not None and (type(key) is Tensor or surely_tensor(key)):
-        index_by_tensor(frame, value, known, item, node, state, store, form)
-    elif type(key) is Host:
-        if key.type == "numpy" and (type(item) is ir.Compare or spelled_as_mask(item)):
-            mask_from_host(frame, value, key, item, node, store)
-        index_by_host(frame, value, key, item, node, state)
-    elif type(key) is Sequence:
-        if holds_truths(key):
-            mask_from_host(frame, value, key, item, node, store)
-        state.dropped += 1
-        state.advanced = max(state.advanced or 0, 1)
-    else:
-        state.unclear = True
-
-
-def holds_truths(key: Sequence) -> bool:
-    """``[True, False]``, ``[kind == "linear" for kind in kinds]``."""
-    elements = (key.element,) if key.elements is None else key.elements
-    return bool(elements) and all(type(each) is Host and each.type == "bool" for each in elements)
-
-
-def mask_from_host(frame: Frame, value: Tensor, key: Value, item: ir.Expr, node: ir.Subscript, store: bool) -> None:
-    """Measured: a list of bools and a mask of numpy go to the device first, and are counted there as a mask of the
-    device is; a host tensor of bools, and a list of integers, cost nothing."""
-    effect = Effect.BOOLEAN_ASSIGN if store else Effect.BOOLEAN_INDEX
-    if value.live and value.device == XLA and not is_free_to_mask(frame, effect):
-        frame.emit(effect, node.at, key, "mask", item, certainty=SHOWN[value.certainty], form="mask-from-host")
-
-
-def index_by_host(frame: Frame, value: Tensor, key: Host, item: ir.Expr, node: ir.Subscript, state: Indexed) -> None:
-    if key.type in ("int", "bool", "?"):
-        state.dropped += 1
-        state.steps.append(("drop", None))
-        if key.varies is not None and not is_rounded_draw(key.varies) and value.live and key.type == "int":
-            frame.emit(Effect.BAKED_NUMBER, node.at, key, "index", item, form="scalar-index", varies=key.varies)
-    elif key is NONE:
-        state.inserted += 1
-        state.steps.append(("insert", None))
-    elif key.type in ("numpy", "range"):
-        state.dropped += 1
-        state.advanced = max(state.advanced or 0, 1)
-    elif key.type == "ellipsis":
-        state.steps.append(("rest", None))
-    else:
-        state.unclear = True
-
-
-def index_by_tensor(
-    frame: Frame,
-    value: Tensor,
-    key: Tensor,
-    item: ir.Expr,
-    node: ir.Subscript,
-    state: Indexed,
-    store: bool,
-    form: str,
-) -> None:
-    if key.dtype in MASKS or (key.dtype is None and spelled_as_mask(item)):
-        # A mask on the host is counted there, without asking the device, and goes up as indices.
-        if key.live and value.device != HOST:
-            effect = Effect.BOOLEAN_ASSIGN if store else Effect.BOOLEAN_INDEX
-            if not is_free_to_mask(frame, effect):
-                frame.emit(effect, node.at, key, "mask", item, form=form)
-        state.masked = state.masked or key.live or not value.live
-        state.advanced = max(state.advanced or 0, 1)
-        if key.rank is None:
-            state.unclear = True
-        else:
-            state.dropped += key.rank
-    elif key.rank == 0:
-        if key.live:
-            argmax = type(item) is ir.Call and type(item.function) is ir.Attribute and item.function.name == "argmax"
-            frame.emit(Effect.ZERO_DIM_INDEX, node.at, key, "index", item, form="argmax" if argmax else "")
-        state.dropped += 1
-        state.advanced = state.advanced or 0
-    else:
-        state.dropped += 1
-        state.unclear = state.unclear or key.rank is None
-        state.advanced = max(state.advanced or 0, key.rank or 1)
