@@ -18,7 +18,8 @@ from xlalint.facts.driver.ir_exchange import pack_module, unpack_module
 from xlalint.facts.driver.workspace import MAX_IMPORTED, Surroundings, Workspace
 from xlalint.facts.driver.xla_reach import needed_for_cuda, reaches_xla
 from xlalint.facts.effect_traits import TRAITS
-from xlalint.facts.engine.engine import Engine, is_without_grad
+from xlalint.facts.engine.engine import Engine
+from xlalint.facts.engine.function_kinds import is_without_grad
 from xlalint.facts.failures import Failure, reason_of
 from xlalint.facts.kinds import LOOPS
 from xlalint.facts.records import FunctionKey, FunctionRecord, RawEvent, RegionKey, function_key

@@ -36,6 +36,7 @@ from xlalint.facts.engine.annotations import annotated
 from xlalint.facts.engine.attributes import CALL_DEPTH_FOR_ATTRIBUTES, ONLY_CONSTANTS, Attributes
 from xlalint.facts.engine.binding import bind_call, bind_signature, is_loader_name
 from xlalint.facts.engine.contradiction import SIGNATURE, Contradictions
+from xlalint.facts.engine.function_kinds import NO_GRAD_DECORATORS, is_close, is_scripted, is_vmapped, is_without_grad
 from xlalint.facts.engine.outcome import holds_numbers, is_guessed, left_in_object, with_later_names
 from xlalint.facts.external import Follower
 from xlalint.facts.failures import Failure
@@ -62,9 +63,6 @@ from xlalint.program.link import GlobalName, Program
 from xlalint.program.traversal import called_name, decorator_names, last_name
 
 CALL_DEPTH = 3
-SHORT = 6
-"""Statements of a function that is still evaluated at the end of the budget of calls. Longer ones were a tenth of the
-time and told nothing that the truth could confirm, but for the layers of a model."""
 ATTRIBUTE_DEPTH = 2
 MOST_WORK = 400_000
 """Statements, evaluated as often as it takes, that the analysis of one file may cost: some five seconds. Of torch,
@@ -445,28 +443,5 @@ def takes_counter(target: ir.Expr) -> bool:
     return is_counter or type(second) is ir.Display
 
 
-NO_GRAD_DECORATORS = frozenset({"no_grad", "inference_mode"})
 NO_NAMES: Names = {}
 """Shared by all that leaves no names behind; nobody writes to it."""
-
-
-def is_close(function: ir.FunctionIR) -> bool:
-    """A helper, or a layer's ``forward``: what belongs to the caller however it is cut into functions."""
-    return len(function.body) <= SHORT or function.name == "forward"
-
-
-def is_scripted(function: ir.FunctionIR) -> bool:
-    """``@torch.jit.script``: nobody sees who runs it where no call in sight does, and a runtime may, on the host."""
-    return "script" in decorator_names(function)
-
-
-def is_vmapped(function: ir.FunctionIR) -> bool:
-    """A mask or a score of ``flex_attention``, which is traced for all indices at once and never runs by itself."""
-    return {parameter.name for parameter in function.parameters} >= INDICES
-
-
-INDICES = frozenset({"q_idx", "kv_idx"})
-
-
-def is_without_grad(function: ir.FunctionIR) -> bool:
-    return not decorator_names(function).isdisjoint(NO_GRAD_DECORATORS)
