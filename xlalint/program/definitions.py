@@ -22,6 +22,11 @@ REGISTERING = frozenset(
     }
 )
 """Methods that set attributes of ``self`` by call: ``*`` in ``assigned_in``."""
+LEAVES_AS_IS = frozenset(
+    {"super", "isinstance", "issubclass", "type", "id", "len", "hash", "repr", "str", "getattr", "hasattr", "setattr",
+     "vars", "print", "iter", "partial", "__init__"}
+)  # fmt: skip
+"""Functions that set no attribute of what they are given, or one that is known otherwise."""
 MOST_EXPRESSIONS = 100
 """Values of a top-level variable that are kept: generated files bind one name ten thousand times."""
 
@@ -33,7 +38,9 @@ def shared(names: frozenset[str]) -> frozenset[str]:
 
 
 class FunctionScope:
-    __slots__ = ("assigned_self", "bound", "called", "is_generator", "is_module", "outer", "read", "uses")
+    __slots__ = (
+        "assigned_self", "bound", "called", "hands_self_on", "is_generator", "is_module", "outer", "read", "uses"
+    )  # fmt: skip
 
     def __init__(self, is_module: bool) -> None:
         self.is_module = is_module
@@ -43,6 +50,7 @@ class FunctionScope:
         self.uses: dict[str, set[str]] = {}
         self.called: set[str] = set()
         self.assigned_self: dict[str, None] = {}
+        self.hands_self_on = False
         self.is_generator = False
 
 
@@ -168,6 +176,8 @@ class Scopes:
             cls.assigned_in["*"] = (*cls.assigned_in.get("*", ()), method)
         if "setattr" in scope.called:
             cls.assigned_in["setattr"] = (*cls.assigned_in.get("setattr", ()), method)
+        if scope.hands_self_on:
+            cls.assigned_in["self"] = (*cls.assigned_in.get("self", ()), method)
 
     def close_class(
         self, name: str, at: int, bases: tuple[ir.Expr, ...], decorators: tuple[ir.Expr, ...]
@@ -236,11 +246,13 @@ class Scopes:
             else:
                 uses.add(how)
 
-    def use_call(self, function: ir.Expr) -> None:
+    def use_call(self, function: ir.Expr, arguments: tuple[ir.Expr, ...]) -> None:
         if self.muted:
             return
         if isinstance(function, (ir.Name, ir.Attribute)):
             self.current.called.add(function.name)
+            if function.name not in LEAVES_AS_IS and any(type(x) is ir.Name and x.name == "self" for x in arguments):
+                self.current.hands_self_on = True
         self.use(function, "()")
 
     def bind_parameters(self, parameters: tuple[ir.Parameter, ...]) -> None:

@@ -309,9 +309,9 @@ class Lowering:
 
     def call(self, node: ast.Call) -> ir.Expr:
         function = self.expr(node.func)
-        self.scopes.use_call(function)
         keywords = tuple([(k.arg, self.expr(k.value)) for k in node.keywords])
         arguments = self.exprs(node.args)
+        self.scopes.use_call(function, arguments)
         if isinstance(function, ir.Attribute) and function.name == SAVING:
             for argument in arguments:
                 self.scopes.use(argument, SAVING)

@@ -67,8 +67,9 @@ class Attributes(Classes):
         """What the methods of one class leave in an attribute. Those that also read it start from what the others
         leave there, so that ``self.x = self.x.to(device)`` keeps what is known of it."""
         assigning = cls.assigned_in.get(name, ())
-        # What is assigned by its name is rarely set by another's.
-        by_name = () if assigning else cls.assigned_in.get("setattr", ())
+        # What is assigned by its name is rarely set by another's, or from outside.
+        given, by_name = cls.assigned_in.get("self", ()), cls.assigned_in.get("setattr", ())
+        by_name = () if assigning else (*by_name, *given)
         names = dict.fromkeys((*assigning, *cls.assigned_in.get("*", ()), *by_name))
         methods = [cls.methods[method] for method in names if method in cls.methods]
         updating = [m for m in methods if name in m.uses.get("self", ()) and m.name != "__init__"]

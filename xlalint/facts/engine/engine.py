@@ -51,6 +51,7 @@ from xlalint.facts.interpreter.statements import execute
 from xlalint.facts.kinds import RegionKind, SignKind
 from xlalint.facts.libraries.installed.followed_calls import INSTALLED
 from xlalint.facts.libraries.roles import role_attribute
+from xlalint.facts.operations.given_objects import left_in_given
 from xlalint.facts.operations.placement import made_on_host, tells_no_device
 from xlalint.facts.options import Assumptions
 from xlalint.facts.records import ROOT, FunctionRecord, Sign, function_key
@@ -281,6 +282,7 @@ class Engine(Attributes):
             depth.whole_calls,
             depth.whole_attributes,
             frame.cost,
+            left_in_given(frame),
             frame.heeds_signature,
         )
 

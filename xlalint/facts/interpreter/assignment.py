@@ -30,7 +30,6 @@ from xlalint.facts.domain.values import (
     mapping,
     module_value,
     of_rank,
-    struct,
     surely_tensor,
     tensor_of,
 )
@@ -39,6 +38,7 @@ from xlalint.facts.interpreter import subscripts
 from xlalint.facts.interpreter.tensor_subscripts import index_tensor
 from xlalint.facts.libraries.python.named_attributes import set_fields
 from xlalint.facts.operations import members
+from xlalint.facts.operations.given_objects import set_field
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.roots import root_of
 from xlalint.facts.state.store import store
@@ -113,10 +113,8 @@ def assign_attribute(frame: Frame, target: ir.Attribute, value: Value) -> None:
         frame.writes[target.name] = join_maybe(frame.writes.get(target.name), value) or value
     elif target.name == "requires_grad" and type(base) is ir.Name and type(held := as_operand(holder)) is Tensor:
         frame.env[base.name] = held.but(grad=value is not FALSE)
-    elif type(holder) is Struct and type(base) is ir.Name:
-        fields = dict(holder.fields)
-        fields[target.name] = value
-        frame.env[base.name] = struct(holder.ir, tuple(fields.items()))
+    elif isinstance(holder, (Instance, Struct)) and type(base) is ir.Name:
+        set_field(frame, base.name, holder, target.name, value)
     elif type(base) is ir.Name and type(holder) is Module and type(holder.elements) is Mapping:
         items = dict(holder.elements.items)
         items[target.name] = value

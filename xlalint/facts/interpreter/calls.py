@@ -10,7 +10,7 @@ import msgspec
 
 from xlalint.facts.detectors.graph_breaks import check_break, is_turned_off
 from xlalint.facts.detectors.learning import note_learning
-from xlalint.facts.domain.lattice import join_all, join_maybe
+from xlalint.facts.domain.lattice import join_all
 from xlalint.facts.domain.refinement import as_operand, at_most
 from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
@@ -35,7 +35,6 @@ from xlalint.facts.domain.values import (
     constant,
     function_value,
     module_value,
-    struct,
 )
 from xlalint.facts.guards.torch_version import call_version
 from xlalint.facts.interpreter.instantiation import construct
@@ -48,6 +47,7 @@ from xlalint.facts.libraries.python import builtins
 from xlalint.facts.libraries.torch import functions, modules
 from xlalint.facts.libraries.unknown_objects import call_unknown_method
 from xlalint.facts.operations import members
+from xlalint.facts.operations.given_objects import leave_fields, leave_in_arguments
 from xlalint.facts.operations.placement import given_by
 from xlalint.facts.operations.unknown_callee import call_unknown
 from xlalint.facts.records import stronger
@@ -180,6 +180,9 @@ def call_function(frame: Frame, callee: Function, call: Call) -> Value:
     answer = frame.engine.call(frame, callee, call.arguments, call.keywords, call.node.at)
     if answer.writes and callee.receiver is not None:
         apply_writes(frame, call.node.function, callee.receiver, answer.writes)
+    if answer.given[0] or answer.given[1]:
+        first = len(callee.bound) + (callee.receiver is not None)
+        leave_in_arguments(frame, callee.ir, first, call, answer.given)
     frame.after_call(answer)
     return answer.value
 
@@ -187,18 +190,8 @@ def call_function(frame: Frame, callee: Function, call: Call) -> Value:
 def apply_writes(frame: Frame, function: ir.Expr, receiver: Value, writes: dict[str, Value]) -> None:
     """What a method leaves in its object, the caller sees afterwards."""
     holder = function.value if type(function) is ir.Attribute else None
-    if type(holder) is ir.Name and holder.name == "self" and type(receiver) in (Instance, Struct):
-        for name, value in writes.items():
-            frame.env[f"self.{name}"] = value
-            frame.writes[name] = join_maybe(frame.writes.get(name), value) or value
-    elif type(receiver) is Struct and holder is not None:
-        fields = dict(receiver.fields)
-        fields.update(writes)
-        updated = struct(receiver.ir, tuple(fields.items()))
-        if type(holder) is ir.Name and holder.name in frame.env:
-            frame.env[holder.name] = updated
-        elif type(holder) is ir.Attribute and type(holder.value) is ir.Name and holder.value.name == "self":
-            frame.env[f"self.{holder.name}"] = updated
+    if holder is not None and (type(receiver) is Struct or (type(holder) is ir.Name and holder.name == "self")):
+        leave_fields(frame, holder, receiver, writes)
 
 
 def call_object(frame: Frame, callee: Instance | Struct, call: Call) -> Value:

@@ -19,12 +19,12 @@ from xlalint.facts.domain.values import (
 from xlalint.facts.kinds import SignKind
 from xlalint.facts.libraries.frameworks.training import make_loader
 from xlalint.facts.operations import members
+from xlalint.facts.operations.given_objects import MAX_FIELDS, leave_in_arguments
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
 from xlalint.program import ir
 
-MAX_FIELDS = 16
 LOSSES = ("Loss", "Criterion", "Loss1d", "Loss2d", "Loss3d")
 
 
@@ -42,6 +42,8 @@ def construct(frame: Frame, callee: Class, call: Call) -> Value:
     init = engine.program.method(cls, "__init__")
     if has_plain_bases(bases) and init is not None and not members.is_module_class(frame, cls):
         answer = engine.call(frame, function_value(init, instance(cls)), call.arguments, call.keywords, call.node.at)
+        if answer.given[0] or answer.given[1]:
+            leave_in_arguments(frame, init, 1, call, answer.given)
         if 0 < len(answer.writes) <= MAX_FIELDS and (changes_itself(cls) or holds_tensors(answer.writes)):
             return struct(cls, tuple(sorted(answer.writes.items())))
     elif init is not None and members.is_module_class(frame, cls):

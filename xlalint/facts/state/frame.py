@@ -156,6 +156,10 @@ class Frame(Recorder):
         self.depth = depth
         self.no_grad = no_grad
         self.writes: Names = {}
+        self.fields_given: dict[str, Names] = {}
+        """The fields of parameters that were set."""
+        self.filled: set[str] = set()
+        """The parameters that were appended to, or whose entries were set."""
         self.registered: set[str] = set()
         """Attributes that are buffers or states: these stay what they were registered as."""
         self.result: Value | None = None

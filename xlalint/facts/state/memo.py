@@ -25,6 +25,8 @@ class Summary(msgspec.Struct, frozen=True, eq=False):
     """No call was cut short: the answer holds for every call budget of at least ``calls``."""
     whole_attributes: bool
     cost: int
+    given: tuple[dict[str, Names], Names] = ({}, {})
+    """What it leaves in its arguments: fields that it set, by parameter, and containers that it filled."""
     heeds_signature: bool = False
     """Whether it matters that no call gave the arguments; otherwise a call with the same ones has the same answer."""
 

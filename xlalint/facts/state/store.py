@@ -20,6 +20,13 @@ def store(frame: Frame, holder: ir.Expr, value: Value) -> None:
     """Store a container's new value under the name that holds it."""
     if type(holder) is ir.Name:
         frame.env[holder.name] = value
+        if is_own_parameter(frame, holder.name):
+            frame.filled.add(holder.name)
     elif type(holder) is ir.Attribute and type(holder.value) is ir.Name and holder.value.name == "self":
         frame.env[f"self.{holder.name}"] = value
         frame.writes[holder.name] = join_maybe(frame.writes.get(holder.name), value) or value
+
+
+def is_own_parameter(frame: Frame, name: str) -> bool:
+    """Whether a name still holds what the function was given."""
+    return name not in frame.origins and any(parameter.name == name for parameter in frame.function.parameters)

@@ -152,7 +152,7 @@ def own_fields(frame: Frame) -> dict[str, Value]:
 
 
 def assigned(cls: ir.ClassIR) -> frozenset[str]:
-    return frozenset(cls.assigned_in) - {"*", "setattr"}
+    return frozenset(cls.assigned_in) - {"*", "setattr", "self"}
 
 
 def numbered_attribute(frame: Frame, value: Value, name: str, node: ir.Expr) -> Value | None:
