@@ -44,6 +44,15 @@ def without_gradient(value: Value) -> Value:
     return value
 
 
+def with_gradient(value: Value) -> Value:
+    """The same as it is where gradients flow through it."""
+    if type(value) is Tensor:
+        return value.but(grad=True)
+    if type(value) is Sequence and value.elements is not None:
+        return sequence(value.kind, [with_gradient(part) for part in value.elements])
+    return value
+
+
 def at_most(value: Value, certainty: int) -> Value:
     """The same, no surer than ``certainty``. What ``tuple[Tensor]`` says of all its parts is only possible: it is
     written for results whose parts are of several kinds."""

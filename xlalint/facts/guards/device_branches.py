@@ -20,9 +20,19 @@ ACCELERATORS = ("cuda", "mps", "xpu", "npu", "hpu", "gpu", "xla")
 NOTHING = nullcontext()
 
 
-def in_place_of(frame: Frame, dead: ir.Expr | ir.Block) -> AbstractContextManager[None]:
+def in_place_of(frame: Frame, test: ir.Expr, dead: ir.Expr | ir.Block) -> AbstractContextManager[None]:
     """The arm that is taken because the ``dead`` one is not: what it names as the host may stand for the device."""
-    return NOTHING if frame.stands_for_device or not names_accelerator(dead) else standing_for_device(frame)
+    if frame.stands_for_device or asks_a_tensor(test) or not names_accelerator(dead):
+        return NOTHING
+    return standing_for_device(frame)
+
+
+def asks_a_tensor(test: ir.Expr) -> bool:
+    """``"cuda" if x.is_cuda else "cpu"``: whoever puts the XLA device into a program changes nothing there, and gets
+    the host."""
+    if type(test) is not ir.Attribute or test.name != "is_cuda":
+        return False
+    return type(test.value) is not ir.Name or test.value.name != "self"
 
 
 @contextmanager

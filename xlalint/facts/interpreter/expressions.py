@@ -166,7 +166,7 @@ def evaluate_conditional(frame: Frame, node: ir.Conditional) -> Value:
         taken, dead = (node.body, node.orelse) if outcome else (node.orelse, node.body)
         region = frame.region
         conditions.stand_where_given(frame, node.test, outcome)
-        with in_place_of(frame, dead):
+        with in_place_of(frame, node.test, dead):
             value = frame.evaluate(taken)
         frame.environment, frame.region = before, region
         return value

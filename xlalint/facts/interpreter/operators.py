@@ -132,4 +132,11 @@ def with_tensor(
     check_mixed(frame, a, b, node)
     if operator == "matmul":
         return matmul(a, b)
-    return combined(a, b, None, operator == "div", other)
+    return combined(a, b, mask_of(operator, a, b), operator == "div", other)
+
+
+def mask_of(operator: str, a: Tensor | None, b: Tensor | None) -> str | None:
+    """``(x > 0) & other``: what a mask is combined with is a mask, where nothing else is known of it."""
+    if operator not in ("and", "or", "xor") or a is None or b is None or None not in (a.dtype, b.dtype):
+        return None
+    return "bool" if "bool" in (a.dtype, b.dtype) else None

@@ -180,7 +180,7 @@ def execute_if(frame: Frame, node: ir.If) -> None:
         region = frame.region
         conditions.stand_where_given(frame, node.test, outcome)
         around = frame.enter_arm(node.at, outcome)
-        with in_place_of(frame, arms[not outcome][0]):
+        with in_place_of(frame, node.test, arms[not outcome][0]):
             execute_arm(frame, *arms[outcome], node.at if outcome else node.at + 1)
         frame.arms, frame.region = around, region
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlalint.facts.domain.declared import promised_result
 from xlalint.facts.domain.lattice import join_maybe, sequence
+from xlalint.facts.domain.refinement import with_gradient
 from xlalint.facts.domain.values import (
     NONE,
     UNKNOWN,
@@ -29,6 +30,7 @@ from xlalint.facts.libraries.module_methods import call_module_method
 from xlalint.facts.libraries.python.named_attributes import leading_text
 from xlalint.facts.libraries.torch import modules
 from xlalint.facts.operations import members
+from xlalint.facts.records import function_key
 from xlalint.facts.state.call import Arguments, Call, Keywords
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
@@ -126,7 +128,27 @@ def state(default: Value) -> Value:
 def call_class_method(frame: Frame, receiver: Class, call: Call) -> Value:
     if call.name in ("from_pretrained", "_from_config", "from_config", "from_dict", "load_from_checkpoint"):
         return frame.engine.instance_of(receiver.ir)
+    if call.name == "apply" and AUTOGRAD_FUNCTION in frame.engine.class_names(receiver.ir):
+        return apply_autograd(frame, receiver.ir, call)
     return UNKNOWN
+
+
+AUTOGRAD_FUNCTION = "torch.autograd.Function"
+
+
+def apply_autograd(frame: Frame, cls: ir.ClassIR, call: Call) -> Value:
+    """``Function.apply(x)`` is ``forward(ctx, x)``; ``backward`` runs as often, with gradients that the step gives."""
+    engine = frame.engine
+    forward, backward = engine.program.method(cls, "forward"), engine.program.method(cls, "backward")
+    if forward is None:
+        return UNKNOWN
+    context = () if engine.program.method(cls, "setup_context") is not None else (UNKNOWN,)
+    answer = engine.call(frame, function_value(forward), [*context, *call.arguments], call.keywords, call.node.at)
+    frame.after_call(answer)
+    flows = not frame.no_grad and any(part.grad for value in call.arguments if (part := tensor_of(value)))
+    if flows and backward is not None:
+        frame.edge(function_key(backward), call.node.at)
+    return with_gradient(answer.value) if flows else answer.value
 
 
 def call_super(frame: Frame, receiver: Super, call: Call) -> Value:

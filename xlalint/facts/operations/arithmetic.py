@@ -60,15 +60,23 @@ def combined(
         kind = dtype or ("float" if division else promoted_by_number(one.dtype, other))
         dims = one.dims if other is None or keeps_shape(one, other) else None
         return one.but(dtype=kind, dims=dims, optional=False, grad=one.grad and kind not in INTEGRAL)
-    device = XLA if XLA in (a.device, b.device) else a.device if a.device == b.device else None
     return tensor(
-        device,
+        common_device(a, b),
         dtype or ("float" if division else promoted(a.dtype, b.dtype)),
         broadcast(a.dims, b.dims),
         a.grad or b.grad,
         join_varies(a.varies, b.varies),
         surest(a, b),
     )
+
+
+def common_device(a: Tensor, b: Tensor) -> str | None:
+    """Operands lie on one device: beside a tensor of the host, what nobody knows lies there, too. A single number of
+    the host stands beside tensors of any device."""
+    if a.device == b.device or XLA in (a.device, b.device):
+        return a.device if a.device == b.device else XLA
+    known = a if a.device is not None else b
+    return None if known.rank == 0 else known.device
 
 
 def keeps_shape(one: Tensor, other: Value) -> bool:
