@@ -155,6 +155,25 @@ def counted(block: ir.Block) -> Iterator[str]:
                 yield from counted(inner)
 
 
+@lru_cache(maxsize=8192)
+def counted_attributes(function: ir.FunctionIR) -> frozenset[str]:
+    """The attributes of ``self`` that a method counts and binds in no other way: ``self.step += 1``."""
+    counts = list(counted(function.body))
+    bound = [path_of(target) for one in assignments_of(function).values() for target in one.targets]
+    own = {path for path in counts if path.startswith("self.")}
+    return frozenset(path[5:] for path in own if bound.count(path) <= counts.count(path) - augments(function, path))
+
+
+def augments(function: ir.FunctionIR, path: str) -> int:
+    """How often a function counts something by ``+=``."""
+    pending, found = [function.body], 0
+    while pending:
+        for statement in pending.pop():
+            found += type(statement) is ir.Augmented and path_of(statement.target) == path
+            pending += blocks_of(statement)
+    return found
+
+
 def targets_of(loop: ir.For) -> frozenset[str]:
     targets = loop.target.elements if type(loop.target) is ir.Display else (loop.target,)
     return frozenset(target.name for target in targets if type(target) is ir.Name)

@@ -1,7 +1,8 @@
-"""Random numbers: quantities that are another each time the place runs that draws them.
+"""Random numbers and counters: quantities that are another each time the place runs that draws or counts them.
 
 Such a quantity is marked by the function and the region that it is drawn in, so that it is known by their heat how
-often it changes. In a ``LoopKey`` the region's place stands with a minus, where loops have their line.
+often it changes. In a ``LoopKey`` the region's place stands with a minus, where loops have their line; behind the
+function's name stand those that set a counter back.
 """
 
 from __future__ import annotations
@@ -11,6 +12,11 @@ from xlalint.facts.domain.values import LoopKey
 
 def drawn_in(path: str, function: str, region: int) -> LoopKey:
     return (path, function, -region)
+
+
+def counted_in(path: str, function: str, region: int, resetting: tuple[str, ...]) -> LoopKey:
+    """The mark of an attribute that a method counts in; ``resetting`` are the methods that set it back."""
+    return (path, " ".join((function, *resetting)), -region)
 
 
 def is_drawn(key: LoopKey | None) -> bool:
@@ -32,8 +38,13 @@ def is_rounded_draw(key: LoopKey | None) -> bool:
 
 
 def place_of(key: LoopKey) -> tuple[str, str]:
-    """Path and qualified name of the function that draws it."""
-    return key[0], key[1].removesuffix(ROUNDED)
+    """Path and qualified name of the function that draws or counts it."""
+    return key[0], key[1].partition(" ")[0]
+
+
+def set_back_in(key: LoopKey) -> list[tuple[str, str]]:
+    """Path and qualified name of the functions that set a counter back."""
+    return [(key[0], name) for name in key[1].removesuffix(ROUNDED).split(" ")[1:]]
 
 
 ROUNDED = " rounded"

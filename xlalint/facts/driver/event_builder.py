@@ -11,7 +11,7 @@ import msgspec
 
 from xlalint.facts.detectors.joined_rows import IN_BATCH
 from xlalint.facts.domain.values import DATA, RANK, LoopKey
-from xlalint.facts.domain.variation import is_drawn, place_of, region_of
+from xlalint.facts.domain.variation import is_drawn, place_of, region_of, set_back_in
 from xlalint.facts.driver.event_roots import EventRoots
 from xlalint.facts.driver.file_index import Evaluated
 from xlalint.facts.driver.switches_told import SwitchesTold, root_of_switch
@@ -226,12 +226,19 @@ class EventBuilder:
         return True
 
     def is_drawn_hot(self, key: LoopKey) -> bool:
-        """Whether a random number is another one in each step."""
+        """Whether a random number, or a counter, is another one in each step."""
         function = self.heat.by_name.get(place_of(key))
-        if function is None:
+        if function is None or any(map(self.runs_in_steps, set_back_in(key))):
             return False
         region = next((region for region in function.regions if region[1] == region_of(key)), ROOT)
         return self.heat.pace(function.key, region).heat >= Heat.STEP
+
+    def runs_in_steps(self, name: tuple[str, str]) -> bool:
+        function = self.heat.by_name.get(name)
+        if function is None:
+            return False
+        pace = self.heat.pace(function.key, ROOT)
+        return pace.heat >= Heat.STEP and not pace.assumed
 
     def is_step_loop(self, key: LoopKey) -> bool:
         return key in self.heat.step_loops

@@ -27,6 +27,7 @@ from xlalint.facts.failures import OVERRUN, Overrun
 from xlalint.facts.guards.always_raises import surely_raises
 from xlalint.facts.guards.branch_rates import branch_rates, is_exit, rate_of_rest
 from xlalint.facts.guards.device_branches import in_place_of
+from xlalint.facts.guards.loop_counters import as_own_counter
 from xlalint.facts.guards.narrowing import forget_told, with_defaults
 from xlalint.facts.guards.periodic import remember
 from xlalint.facts.guards.rare_inputs import asks_for_other_input
@@ -96,6 +97,8 @@ def execute_assign(frame: Frame, node: ir.Assign) -> None:
     targets = node.targets
     if frame.loops or type(targets[0]) is ir.Attribute:
         loop_carried.check(frame, node, value)
+        if type(node.value) is ir.Binary and not frame.loops:
+            value = as_own_counter(frame, targets[0], value)
     for target in targets:
         assign(frame, target, value, node.value)
     if len(targets) == 1:
@@ -130,6 +133,8 @@ def execute_augmented(frame: Frame, node: ir.Augmented) -> None:
         varies = frame.loop_key()
         if varies is not None:
             result = host(result.type, varies=varies, read_from_device=result.read_from_device)
+    if not frame.loops:
+        result = as_own_counter(frame, target, result)
     if type(current) is Sequence and node.operator == "add":
         result = sequence(current.kind, None, join_maybe(appended(current), members.element_of(frame, value)))
     assign(frame, target, result, None)

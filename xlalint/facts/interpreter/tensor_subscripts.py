@@ -26,9 +26,10 @@ from xlalint.facts.domain.values import (
 from xlalint.facts.domain.variation import is_rounded_draw
 from xlalint.facts.events import Effect
 from xlalint.facts.state.frame import Frame
+from xlalint.facts.state.reaching import assignment_of
 from xlalint.facts.state.recorder import SHOWN
 from xlalint.program import ir
-from xlalint.program.traversal import last_name
+from xlalint.program.traversal import called_name, last_name
 
 Step: TypeAlias = tuple[str, "int | None"]
 
@@ -137,9 +138,20 @@ def slice_bounds(frame: Frame, value: Tensor, item: ir.Slice, node: ir.Subscript
         elif type(key) is Host and (is_mark(key.varies) or is_rounded_draw(key.varies)):
             if not store and bound is item.upper and type(bound) is ir.Name and not is_padded(frame):
                 tell_width(frame, node.at, "slice", width_among((key,)), bound)
-        elif type(key) is Host and key.varies is not None and value.live:
+        elif type(key) is Host and key.varies is not None and value.live and not is_what_is_left(frame, bound):
             frame.emit(Effect.BAKED_NUMBER, node.at, key, "slice", bound, varies=key.varies)
             state.varies = key.varies
+
+
+def is_what_is_left(frame: Frame, bound: ir.Expr) -> bool:
+    """``x[: max(0, most - seen)]``: until so much was seen, the slice is the whole."""
+    assigned = assignment_of(frame, bound.name) if type(bound) is ir.Name else None
+    node = bound if assigned is None else assigned.value
+    if type(node) is not ir.Call or called_name(node) != "max" or len(node.arguments) != 2:
+        return False
+    zeros = [type(part) is ir.Constant and part.value == 0 for part in node.arguments]
+    other = node.arguments[zeros.index(False)] if any(zeros) and not all(zeros) else None
+    return type(other) is ir.Binary and other.operator == "sub"
 
 
 def is_padded(frame: Frame) -> bool:
