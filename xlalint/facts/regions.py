@@ -56,7 +56,7 @@ def loop_of(function: FunctionFacts, region: RegionKey) -> RegionKey | None:
     return None
 
 
-WITHIN_A_STEP = frozenset({"parameters", "optimizers"})
+WITHIN_A_STEP = frozenset({"parameters", "optimizers", "parts"})
 """What loops over these do is done once a step."""
 
 

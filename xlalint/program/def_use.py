@@ -189,6 +189,49 @@ def steps_each(loop: ir.For) -> bool:
 
 
 @lru_cache(maxsize=8192)
+def chains_parts(loop: ir.For) -> bool:
+    """``for layer in layers: x = layer(x)``, and ``x = layers[i](x)``: the loop calls what it goes through, one after
+    the other, each with what the one before gave."""
+    names = frozenset(names_in(loop.target))
+    pending = [loop.body]
+    while pending:
+        for statement in pending.pop():
+            pending += blocks_of(statement)
+            if type(statement) is ir.Assign:
+                targets = {path_of(part) for one in statement.targets for part in unpacked(one)}
+                if any(is_part(names, call) and not targets.isdisjoint(given_to(call)) for call in calls_of(statement)):
+                    return True
+    return False
+
+
+def calls_of(statement: ir.Assign) -> Iterator[ir.Call]:
+    return (part for part in walk(statement.value) if type(part) is ir.Call)
+
+
+def given_to(call: ir.Call) -> Iterator[str]:
+    yield from names_in(call.arguments)
+    for _, value in call.keywords:
+        yield from names_in(value)
+
+
+def is_part(names: frozenset[str], call: ir.Call) -> bool:
+    """Whether what is called, or holds the method, is one of these names, or has one as its index."""
+    function = call.function
+    while type(function) is ir.Attribute:
+        function = function.value
+    if type(function) is ir.Subscript:
+        return type(function.index) is ir.Name and function.index.name in names
+    return type(function) is ir.Name and function.name in names
+
+
+@lru_cache(maxsize=8192)
+def calls_parts(loop: ir.For) -> bool:
+    """Whether the loop calls what it goes through, or a method of it."""
+    names = frozenset(names_in(loop.target))
+    return any(is_part(names, call) for call in calls_in(loop.body))
+
+
+@lru_cache(maxsize=8192)
 def hands_on(loop: ir.For) -> bool:
     """Whether the loop's body calls something else with what the loop iterates: ``for batch in data: model(batch)``."""
     names = targets_of(loop)

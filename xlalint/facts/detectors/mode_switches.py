@@ -6,6 +6,7 @@ from xlalint.facts.domain.known_names import MODEL_NAMES
 from xlalint.facts.domain.values import FALSE, NONE
 from xlalint.facts.events import Effect
 from xlalint.facts.kinds import TRAINED, SignKind
+from xlalint.facts.operations.placement import MOVING
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
@@ -34,14 +35,32 @@ def switch_mode(frame: Frame, call: Call, certainty: int = 2) -> None:
 def model_name(frame: Frame, node: ir.Expr | None) -> str:
     """What tells one model from another: the last name, wrappers left out; of what a function itself has bound, the
     function, too."""
-    while type(node) is ir.Attribute and node.name == "module":
-        node = node.value
+    node = unmoved(node)
     if type(node) is ir.Attribute:
         return node.name
     if type(node) is not ir.Name or any(one.name == node.name for one in frame.function.parameters):
         return ANY
     is_local = node.name in frame.origins and frame.function.name != "<module>"
     return f"{frame.function.qualname}:{node.name}" if is_local else node.name
+
+
+def is_local(model: str) -> bool:
+    return ":" in model
+
+
+def unmoved(node: ir.Expr | None) -> ir.Expr | None:
+    """The model itself: ``model.module`` and ``model.cuda()`` are the same one."""
+    while True:
+        if type(node) is ir.Attribute and node.name == "module":
+            node = node.value
+        elif type(node) is ir.Call and type(node.function) is ir.Attribute and node.function.name in SAME_MODEL:
+            node = node.function.value
+        else:
+            return node
+
+
+SAME_MODEL = MOVING | {"eval", "train", "half", "float", "bfloat16", "requires_grad_"}
+"""Methods that give the model that they are called on."""
 
 
 def alternates(mode: str, model: str, signs: frozenset[str], in_loop: bool) -> bool:

@@ -239,6 +239,13 @@ MODEL_NAMES = frozenset(
         "agent",
     ]
 )
+
+
+def is_model_name(name: str) -> bool:
+    """What is called so, and itself called, is a model."""
+    return name in MODEL_NAMES or name.endswith(("_net", "model"))
+
+
 LOSS_NAMES = frozenset(["criterion", "crit", "loss_fn", "loss_func", "loss_function", "loss_fct", "criterion_fn"])
 
 

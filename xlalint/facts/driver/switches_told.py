@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cached_property
 
-from xlalint.facts.detectors.mode_switches import alternates
+from xlalint.facts.detectors.mode_switches import ANY, alternates, is_local
 from xlalint.facts.driver.file_index import Evaluated
 from xlalint.facts.events import Effect, Heat, Root, RootKind, Span
 from xlalint.facts.heat.propagation import HeatMap, Pace
-from xlalint.facts.records import FunctionKey, RawEvent
+from xlalint.facts.records import FunctionKey, RawEvent, RegionKey
 from xlalint.facts.regions import FunctionFacts
 from xlalint.program.ir import unpack
 
@@ -69,14 +69,20 @@ class SwitchesTold:
     def alternates(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> bool:
         """Whether the rounds see both modes: setting the same one each time changes nothing."""
         if pace.loop is not None:
-            signs = self.heat.signs_of(pace.loop)
-            return alternates(raw.subject, raw.detail, signs, pace.loop[0] == function.key)
+            return self.sees_both(raw, function, pace.loop)
         if pace.heat >= Heat.AMORTISED:
             return alternates(raw.subject, raw.detail, self.heat.everything(function.key, 2), True)
         loops = list(self.heat.loops_around(function.key, raw.region))
-        return not loops or any(
-            alternates(raw.subject, raw.detail, self.heat.signs_of(loop), loop[0] == function.key) for loop in loops
-        )
+        return not loops or any(self.sees_both(raw, function, loop) for loop in loops)
+
+    def sees_both(self, raw: RawEvent, function: FunctionFacts, loop: tuple[FunctionKey, RegionKey]) -> bool:
+        """Whether what a loop does puts the model into the other mode, too. What the function has bound itself, callers
+        don't have under a parameter's name: it is a model of its own, or it is handed on from there."""
+        signs = self.heat.signs_of(loop)
+        if loop[0] != function.key and is_local(raw.detail):
+            below = self.heat.everything(function.key, 3)
+            signs = frozenset(sign for sign in signs if not sign.endswith(f" {ANY}") or sign in below)
+        return alternates(raw.subject, raw.detail, signs, loop[0] == function.key)
 
 
 def root_of_switch(pace: Pace, shown: Callable[[str], str]) -> Root | None:

@@ -12,13 +12,13 @@ from xlalint.facts.domain.known_names import (
     HOST_NAMES,
     HOST_PREFIXES,
     LOSS_NAMES,
-    MODEL_NAMES,
     MODEL_USES,
     OPTIMIZER_NAMES,
     SCALER_NAMES,
     TENSOR_NAMES,
     TENSOR_ONLY,
     TENSOR_SUFFIXES,
+    is_model_name,
 )
 from xlalint.facts.domain.lattice import sequence, union
 from xlalint.facts.domain.role import Role
@@ -262,7 +262,7 @@ def by_use(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) 
     samples = "dataset" in uses or ("for" in uses and not uses.isdisjoint(("batch_sampler", "sampler")))
     if samples or is_loader_name(engine, name):
         return known_object(Role.LOADER, batch_on(None))
-    if "()" in uses and (name in MODEL_NAMES or name.endswith(("_model", "_net", "model"))):
+    if "()" in uses and is_model_name(name):
         return module_value("?")
     if "()" in uses and (name in LOSS_NAMES or name.endswith(("criterion", "_loss", "loss_fn"))):
         return module_value("torch.nn.Loss")

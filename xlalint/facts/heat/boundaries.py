@@ -8,6 +8,7 @@ import msgspec
 
 from xlalint.facts.events import Effect
 from xlalint.facts.heat.entry_points import decodes
+from xlalint.facts.heat.loop_kinds import hangs_together
 from xlalint.facts.heat.propagation import HeatMap
 from xlalint.facts.kinds import BOUNDARY_CONTEXTS, LEARNS, LoopKind, RegionKind, SignKind
 from xlalint.facts.records import RawEvent, RegionKey
@@ -63,12 +64,11 @@ def loops_without_boundary(function: FunctionFacts, heat: HeatMap) -> Iterator[R
 
 def generates(function: FunctionFacts, loop: RegionKey) -> bool:
     """Whether a loop hands a model what the model gave the turn before, and nothing is learned from it."""
-    carried = any(sign.kind is SignKind.CARRIES and sign.region == loop for sign in function.signs)
     off = function.without_grad or any(
         region[0] == RegionKind.EVALUATION and (within(function, region, loop) or within(function, loop, region))
         for region in function.regions
     )
-    return carried and (off or decodes(function))
+    return hangs_together(function, loop) and (off or decodes(function))
 
 
 def loops_over_plain_loaders(function: FunctionFacts, heat: HeatMap) -> Iterator[RawEvent]:

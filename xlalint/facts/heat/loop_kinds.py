@@ -290,16 +290,21 @@ class StepLoops:
         if holds:
             return LoopKind.EPOCH
         counting = loop[0] == RegionKind.WHILE or region.over in ("counter", "tensor", "data")
-        if counting and SignKind.MODEL_CALL in own and self.may_decode(function):
+        if counting and SignKind.MODEL_CALL in own and self.may_decode(function, loop):
             return LoopKind.STEP
         return LoopKind.STEP if counting and SignKind.LOADER in own else None
 
-    def may_decode(self, function: FunctionFacts) -> bool:
+    def may_decode(self, function: FunctionFacts, loop: RegionKey) -> bool:
         """A layer loop in a model's ``forward`` is none, nor one over the cases of a test; a loop in ``generate`` or
-        outside of modules is."""
+        outside of modules is, and in a module's method one whose turns hang together and that learns nothing."""
         if sets_up(function) or function.key in self.tests:
             return False
-        return not function.is_module or decodes(function)
+        return not function.is_module or decodes(function) or (function.without_grad and hangs_together(function, loop))
+
+
+def hangs_together(function: FunctionFacts, loop: RegionKey) -> bool:
+    """Whether a loop hands to a call what its last turn gave."""
+    return any(sign.kind is SignKind.CARRIES and sign.region == loop for sign in function.signs)
 
 
 def made_seldom(function: FunctionFacts, sign: Sign) -> bool:

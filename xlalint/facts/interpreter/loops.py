@@ -14,9 +14,11 @@ from xlalint.facts.domain.values import (
     INT,
     UNKNOWN,
     Host,
+    Instance,
     KnownObject,
     Module,
     Sequence,
+    Struct,
     Tensor,
     Value,
     alternatives,
@@ -32,7 +34,7 @@ from xlalint.facts.state.environment import Environment, join_environments
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.recorder import span_of
 from xlalint.program import ir
-from xlalint.program.def_use import carries, hands_on, steps_each, targets_of
+from xlalint.program.def_use import calls_parts, carries, chains_parts, hands_on, steps_each, targets_of
 from xlalint.program.traversal import called_name, calls_in, path_of, walk
 
 ROUNDS = 3
@@ -41,11 +43,7 @@ COUNTING = frozenset({"range", "enumerate", "count", "trange", "prange", "islice
 
 def execute_for(frame: Frame, node: ir.For) -> None:
     iterable = frame.engine.iterated(frame, node)
-    over = what_is_iterated(iterable, node.iterable)
-    if not over and steps_each(node):
-        over = "optimizers"
-    elif not over and not holds_modules(iterable) and hands_on(node):
-        over = "data"
+    over = what_is_gone_through(frame, node, iterable)
     if over == "loader":
         frame.sign(SignKind.LOADER, node.at)
     with frame.inside(RegionKind.LOOP, node.at, over, span_of(node.iterable)):
@@ -76,6 +74,20 @@ def execute_for(frame: Frame, node: ir.For) -> None:
     check_trips(frame, node, iterable)
     if frame.environment is not None and node.orelse:
         frame.engine.execute(frame, node.orelse)
+
+
+def what_is_gone_through(frame: Frame, node: ir.For, iterable: Value) -> str:
+    """What is iterated, by its value, or by what the loop's body does with it."""
+    over = what_is_iterated(iterable, node.iterable)
+    if over in ("", "counter") and chains_parts(node):
+        return "parts"
+    if over:
+        return over
+    if steps_each(node):
+        return "optimizers"
+    if holds_modules(frame, iterable):
+        return "parts" if calls_parts(node) else ""
+    return "data" if hands_on(node) else ""
 
 
 MOST_NAMES = 16
@@ -129,13 +141,19 @@ def take_turns(frame: Frame, node: ir.For, iterable: Sequence) -> None:
     frame.environment = after
 
 
-def holds_modules(iterable: Value) -> bool:
+def holds_modules(frame: Frame, iterable: Value) -> bool:
     """A model's parts, or several models beside what they work on: one turn is a part of a step."""
     if type(iterable) is Sequence:
         held = iterable.element
         parts = held.elements if type(held) is Sequence and held.elements is not None else (held,)
-        return any(type(part) is Module for value in parts for part in alternatives(value))
+        return any(is_module(frame, part) for value in parts for part in alternatives(value))
     return type(iterable) is Module
+
+
+def is_module(frame: Frame, value: Value) -> bool:
+    if isinstance(value, (Instance, Struct)):
+        return members.is_module_class(frame, value.ir)
+    return type(value) is Module
 
 
 def row_names(iterable: Value, target: ir.Expr) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from xlalint.facts.domain.known_names import (
     MODULE_HOST_ATTRIBUTES,
     PROPERTY_DECORATORS,
     SAME_TENSOR_ATTRIBUTES,
+    is_model_name,
 )
 from xlalint.facts.domain.lattice import join_all, sequence
 from xlalint.facts.domain.values import (
@@ -271,6 +273,8 @@ def instance_attribute(frame: Frame, value: Instance | Struct, name: str) -> Val
     found = engine.attribute_value(frame, definition, name)
     if found is None or found is UNKNOWN:
         found = promised_attribute(engine.class_names(definition), name) or found
+    if found is UNKNOWN and is_model_name(name) and calls_own(definition, name):
+        return UNKNOWN if engine.computes_elsewhere(definition.module) else module_value("?")
     if found is not None:
         return found
     if name in MODULE_ATTRIBUTES:
@@ -284,6 +288,13 @@ def instance_attribute(frame: Frame, value: Instance | Struct, name: str) -> Val
     if name.endswith("_config") or name in ("hparams", "opt", "opts", "cfg"):
         return ANY_HOST
     return bound_method(value, name)
+
+
+@functools.lru_cache(maxsize=8192)
+def calls_own(cls: ir.ClassIR, name: str) -> bool:
+    """Whether a method of the class calls what an object of it holds under a name."""
+    path = f"self.{name}"
+    return any("()" in method.uses.get(path, ()) for method in cls.methods.values())
 
 
 def descends_from_layer(frame: Frame, cls: ir.ClassIR) -> bool:

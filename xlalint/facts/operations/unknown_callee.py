@@ -8,6 +8,7 @@ from xlalint.facts.domain.values import UNKNOWN, KnownObject, Sequence, Tensor, 
 from xlalint.facts.kinds import SignKind
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
+from xlalint.knowledge.tables import frameworks
 
 
 def call_unknown(frame: Frame, call: Call) -> Value:
@@ -17,6 +18,8 @@ def call_unknown(frame: Frame, call: Call) -> Value:
     ):
         frame.sign(SignKind.MODEL_CALL, call.node.at)
         return known_object(Role.OUTPUT, tensor(certainty=1))
+    if call.name in frameworks().names("runs-model"):
+        frame.sign(SignKind.MODEL_CALL, call.node.at)
     if any(holds_live_tensor(value) for value in (*call.arguments, *call.keywords.values())):
         return DERIVED
     return UNKNOWN
