@@ -9,6 +9,9 @@ RULE = Rule(code="XLA310", name="baked-number", family="dynamic-shape", severity
 
 def check(facts: Facts) -> Iterator[Finding]:
     for use in facts.hot(Effect.BAKED_NUMBER):
+        if use.subject == "mixer":
+            yield mixing(use)
+            continue
         few = use.detail == "few values"
         change = "it changes among a few values" if few else f"it changes {how_often(use)}"
         yield Finding(
@@ -21,6 +24,16 @@ def check(facts: Facts) -> Iterator[Finding]:
             # One graph for each value, each compiled once.
             severity=Severity.NOTE if few else None,
         )
+
+
+def mixing(use: Event) -> Finding:
+    return Finding(
+        rule=RULE,
+        at=use,
+        message=f"`{use.spelling}` cuts another box {how_often(use)}: its corners become graph constants, and each box "
+        "compiles a new graph",
+        help="mix on the host, before the batch is moved to the device, or turn CutMix off",
+    )
 
 
 def index_by_tensor(use: Event) -> Edit | None:

@@ -35,6 +35,8 @@ def check(facts: Facts) -> Iterator[Finding]:
             message=f"`{boundary.spelling}` stands {where} and {cost}, {how_often(boundary)}",
             help="set one boundary per step, at its end",
             fix=without_it(boundary),
+            # Who says why it stands there knows of it.
+            severity=Severity.NOTE if boundary.explained else None,
         )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from xlalint.findings.model import Position, Report, Skipped
+from xlalint.findings.model import Position, Reason, Report, Skipped
 from xlalint.reports import ReportContext, render
 
 Make = Callable[..., tuple[Report, ReportContext]]
@@ -138,3 +138,25 @@ def test_a_file_name_that_is_not_utf8_can_be_written(one_finding: Make) -> None:
     report, context = one_finding("x", Position(1, 1, 1, 2), path="caf\udce9.py")
     for format in ("text", "concise", "json", "github", "sarif"):
         assert render(report, format, context=context).encode("utf-8")
+
+
+def test_a_chain_that_was_told_is_not_told_again(one_finding: Make) -> None:
+    report, context = one_finding("x", Position(1, 1, 1, 2))
+    (first,) = report.diagnostics
+    loop, call, other = (Reason("a.py", n, 1, text) for n, text in ((3, "the step loop"), (4, "f calls g"), (5, "k")))
+    alone, again, further = ((loop,), (loop, call), (loop, call, other))
+    told = [
+        msgspec.structs.replace(first, why=why, at=Position(n, 1, n, 2))
+        for n, why in enumerate((alone, again, again, further, further), start=1)
+    ]
+    lines = render(msgspec.structs.replace(report, diagnostics=tuple(told)), "text", context=context).splitlines()
+    notes = [line.strip(" =").removeprefix("note: ") for line in lines if "= note: a.py" in line]
+    assert notes == [
+        "a.py:3: the step loop",
+        "a.py:3: the step loop",
+        "a.py:4: f calls g",
+        "a.py:3: the step loop, and from there as at a.py:2",
+        "a.py:3: the step loop, and from there as at a.py:2",
+        "a.py:5: k",
+        "a.py:3: the step loop, and from there as at a.py:4",
+    ]

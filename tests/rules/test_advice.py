@@ -84,3 +84,38 @@ def test_a_parametrisation_is_named_with_its_place() -> None:
     assert "`g * v / v.norm()`" in one.help
     assert one.root is not None
     assert (one.root.path, one.root.line, one.root.column) == ("page.py", 9, 21)
+
+
+@pytest.mark.parametrize(
+    ("line", "claim"),
+    [
+        ("with torch.cuda.amp.autocast():", "`torch.cuda.amp.autocast` casts nothing: the model stays in float32"),
+        ("with torch.autocast('cuda', dtype=torch.float16):", "`torch.autocast` casts nothing: the model stays in"),
+        ("with torch.autocast('cuda', dtype=torch.bfloat16):", "`torch.autocast` raises RuntimeError: it queries CUDA"),
+        ("with torch.cuda.amp.autocast(True, torch.bfloat16):", "`torch.cuda.amp.autocast` raises RuntimeError"),
+        ("low = torch.bfloat16\n        with torch.autocast('cuda', low):", "`torch.autocast` raises RuntimeError"),
+    ],
+)
+def test_what_autocast_for_cuda_does_depends_on_the_type(line: str, claim: str) -> None:
+    assert f"on XLA {claim}" in found(line, "XLA405").message
+
+
+def test_what_mixes_images_is_told_as_that() -> None:
+    (one,) = findings_of(
+        """\
+import torch_xla
+from timm.data import Mixup
+
+
+def train(model, loader, optimizer):
+    mix = Mixup(mixup_alpha=0.8, cutmix_alpha=1.0, num_classes=10)
+    for images, labels in loader:
+        images, labels = mix(images.to("xla"), labels.to("xla"))
+        model(images).sum().backward()
+        optimizer.step()
+        torch_xla.sync()
+"""
+    )
+    assert one.code == "XLA310"
+    assert one.message.startswith('`mix(images.to("xla"), labels.to("xla"))` cuts another box in every step')
+    assert one.help == "mix on the host, before the batch is moved to the device, or turn CutMix off"

@@ -119,7 +119,7 @@ def test_a_nested_boundary_has_a_body_to_keep() -> None:
 
 def test_what_raises_is_an_error_what_does_nothing_a_warning() -> None:
     raises = event(Effect.UNSUPPORTED, "torch.optim.Adam", detail="raises RuntimeError: x", form="drop-keyword fused")
-    silent = event(Effect.UNSUPPORTED, "torch.autocast", detail="casts nothing on XLA")
+    silent = event(Effect.UNSUPPORTED, "torch.autocast", detail="casts nothing")
     first, second = findings("xla405_unsupported_on_xla", raises, silent)
     assert (first.severity, second.severity) == (None, Severity.WARNING)
     assert first.fix is not None

@@ -212,11 +212,13 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     """torch_xla is used by the file, an importer or its entry point, or the configuration says so."""
     by_rank: bool = False
     """It stands behind a test of the rank: some processes get there, and others don't."""
+    explained: bool = False
+    """A comment at a step boundary says why it stands there."""
     assumed_of: str = ""
     loop_line: int = 0
     """Where the loop that makes it hot begins, if that is in this file."""
     repeats: int = 1
-    """How often it runs in one step, as far as the bounds of the loops around it are written out; a loop of an unknown
+    """How often it runs in one step, as far as the bounds of the loops around it are known; a loop of an unknown
     bound counts as two."""
     root: Root | None = None
     """What causes it, where that may cause other events, too."""

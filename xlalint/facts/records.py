@@ -44,6 +44,8 @@ class Region(msgspec.Struct, frozen=True, array_like=True, gc=False):
     parent: RegionKey
     over: str
     text: int
+    turns: int = 0
+    """How many turns a loop makes, as far as its bounds are known; 0 where they aren't."""
 
 
 class RawRoot(msgspec.Struct, frozen=True, array_like=True, gc=False, order=True):
@@ -141,7 +143,7 @@ class FunctionRecord:
             self.events[key] = event if mine is None else joined(mine, event)
         for region in other.regions.values():
             known = self.regions.get(region.key)
-            if known is None or known.over < region.over:
+            if known is None or (known.over, known.turns) < (region.over, region.turns):
                 self.regions[region.key] = region
         self.signs.update(other.signs)
         self.calls.update(other.calls)

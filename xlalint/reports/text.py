@@ -11,6 +11,7 @@ from xlalint.facts.events import Certainty
 from xlalint.findings.model import Diagnostic, Evidence, Position, Report, Safety, Verdict
 from xlalint.findings.roots import Group, cause_of
 from xlalint.reports import evidence
+from xlalint.reports.chains import Chains, shortened_chain
 from xlalint.reports.context import ReportContext, shown
 from xlalint.reports.grouped import others_told, shown_groups
 from xlalint.reports.ranking import SHORT_LIST, Ranked, most_costly
@@ -27,7 +28,8 @@ def render(report: Report, context: ReportContext) -> str:
     # Findings come file by file: one text at hand is enough.
     context = msgspec.structs.replace(context, sources=lru_cache(maxsize=1)(context.sources))
     shown_as = shown_groups(diagnostics)
-    blocks = ["\n".join(_block(group, context)) for group in shown_as]
+    chains: Chains = {}
+    blocks = ["\n".join(_block(group, context, chains)) for group in shown_as]
     if not context.quiet:
         summary = painted(summary_line(report, diagnostics), Style.BOLD, context.color)
         beside = filter(None, [held_back_line(report), *profile_lines(report)])
@@ -54,7 +56,7 @@ def _told(one: Ranked) -> str:
     return f"{shown.path}:{shown.at.line} {shown.code} {shown.name}{places}: {one.told}"
 
 
-def _block(group: Group, context: ReportContext) -> Iterator[str]:
+def _block(group: Group, context: ReportContext, chains: Chains) -> Iterator[str]:
     diagnostic = group.shown
     color = context.color
     gutter = len(str(diagnostic.at.line))
@@ -62,7 +64,7 @@ def _block(group: Group, context: ReportContext) -> Iterator[str]:
     place = f"{shown_text(diagnostic.path)}:{diagnostic.at.line}:{diagnostic.at.column}"
     yield f"{' ' * gutter}{painted('-->', Style.GUTTER, color)} {place}"
     yield from _frame(diagnostic, context)
-    for label, style, text in _remarks(group):
+    for label, style, text in _remarks(group, chains):
         bullet = painted("=", Style.GUTTER, color)
         yield f"{' ' * gutter} {bullet} {painted(label, style, color)}: {shown_text(text)}"
     if diagnostic.evidence is not None:
@@ -76,10 +78,10 @@ def _headline(diagnostic: Diagnostic, color: bool) -> str:
     return f"{severity}: {rule}{doubt}: {shown_text(diagnostic.message)}"
 
 
-def _remarks(group: Group) -> Iterator[tuple[str, Style, str]]:
+def _remarks(group: Group, chains: Chains) -> Iterator[tuple[str, Style, str]]:
     diagnostic = group.shown
-    for reason in diagnostic.why:
-        yield "note", Style.NOTE, f"{reason.path}:{reason.line}: {reason.text}"
+    for text in shortened_chain(diagnostic, chains):
+        yield "note", Style.NOTE, text
     if group.others:
         yield "note", Style.NOTE, others_told(group)
     if diagnostic.help:

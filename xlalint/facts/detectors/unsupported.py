@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from xlalint.facts.detectors.fallbacks import argument
-from xlalint.facts.domain.values import NONE, Value
+from xlalint.facts.domain.values import NONE, Host, Value
 from xlalint.facts.events import Effect
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
-from xlalint.knowledge.conditions import Argument, decide, parse
+from xlalint.knowledge.conditions import UNKNOWN, Argument, decide, parse
 from xlalint.knowledge.tables import Restriction, restrictions
 from xlalint.program import ir
+from xlalint.program.def_use import assignments_of
+from xlalint.program.traversal import dotted_text
 
 
 def check_restrictions(frame: Frame, call: Call) -> None:
     for row in restrictions().get(call.name, ()):
-        if not is_refused(row, call.arguments, call.keywords, call.node):
+        if not is_refused(frame, row, call):
             continue
         if row.outcome == "free":
             return
@@ -28,22 +30,33 @@ def check_restrictions(frame: Frame, call: Call) -> None:
             frame.emit(effect, call.node.at, NONE, call.name, None, detail=detail, form=row.fix)
 
 
-def is_refused(row: Restriction, arguments: list[Value], keywords: dict[str, Value], node: ir.Call) -> bool:
+def is_refused(frame: Frame, row: Restriction, call: Call) -> bool:
     if not row.condition:
         return True
-    if "**" in keywords:
+    if "**" in call.keywords:
         return False
     if row.condition.startswith("cuda-or-cpu:"):
-        return any(mentions_cuda_and_cpu(part) for part in node.arguments[:1])
+        return any(mentions_cuda_and_cpu(part) for part in call.node.arguments[:1])
+    given = {name: value for name, value in call.node.keywords if name is not None}
     bound: dict[str, Argument] = {}
     for parameter, position in row.positions.items():
-        if position < len(arguments):
-            bound[parameter] = without_index(argument(arguments[position]))
-    for parameter, value in keywords.items():
-        bound[parameter] = without_index(argument(value))
-    if row.effect == "cuda-habit" and "device=" in row.condition and not names_its_device(node):
+        if position < min(len(call.arguments), len(call.node.arguments)):
+            bound[parameter] = as_told(frame, call.arguments[position], call.node.arguments[position])
+    for parameter, value in call.keywords.items():
+        bound[parameter] = as_told(frame, value, given.get(parameter))
+    if row.effect == "cuda-habit" and "device=" in row.condition and not names_its_device(call.node):
         return False
     return decide(parse(row.condition), bound, {}) is True
+
+
+def as_told(frame: Frame, value: Value, node: ir.Expr | None) -> Argument:
+    """An argument as rows compare it: ``torch.bfloat16`` is a dtype of its own here, and a float elsewhere."""
+    if type(value) is Host and value.type == "dtype" and value.known:
+        if type(node) is ir.Name:
+            bound = assignments_of(frame.function).get(frame.origins.get(node.name, 0))
+            node = bound.value if bound is not None else node
+        return Argument(value=dotted_text(node) if node is not None else UNKNOWN, tensor=False)
+    return without_index(argument(value))
 
 
 def names_its_device(node: ir.Call) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -30,8 +29,9 @@ from xlalint.sources.source import Source
 
 SHORT = 60
 FEW = "few values"
-BOUND = re.compile(r"range\((\d{1,6})\)")
 UNKNOWN_BOUND = 2
+FEW_WORDS = 4
+"""``# mark the step`` names what a line does; so many words may say why."""
 TRAINING = LEARNS | {SignKind.FRAMEWORK}
 
 
@@ -61,6 +61,13 @@ class Text:
         rest = [text.strip() for text in self.lines[line : end_line - 1]]
         last = sliced(self.lines[end_line - 1], 0, end_column).strip() if end_line <= len(self.lines) else ""
         return shortened(" ".join([first.strip(), *rest, last]), limit)
+
+    def is_explained(self, line: int) -> bool:
+        """Whether a comment beside or above a line says in some words why it stands there."""
+        above = self.lines[line - 2].strip() if 1 < line <= len(self.lines) else ""
+        beside = self.lines[line - 1].partition("#")[2] if line <= len(self.lines) else ""
+        told = above.lstrip("# ") if above.startswith("#") else ""
+        return any(len(words.split()) >= FEW_WORDS and "noqa" not in words for words in (beside, told))
 
 
 def sliced(line: str, start: int, end: int | None) -> str:
@@ -165,6 +172,7 @@ class EventBuilder:
             detail=raw.detail,
             form=raw.form or (lowered_elsewhere(raw.detail) if raw.effect is Effect.CPU_FALLBACK else ""),
             backward_only=raw.backward_only,
+            explained=raw.effect is Effect.BOUNDARY and self.text.is_explained(line),
             uses_xla=self.uses_xla,
             by_rank=raw.by_rank,
             assumed_of=self.heat.assumed_of(function.key, raw.region) if pace.assumed else "",
@@ -257,8 +265,7 @@ class EventBuilder:
             if pace.loop == (function.key, region):
                 break
             if region[0] in LOOPS:
-                bound = BOUND.fullmatch(self.text.of(function.regions[region].text))
-                times *= int(bound[1]) if bound is not None else UNKNOWN_BOUND
+                times *= function.regions[region].turns or UNKNOWN_BOUND
         return max(times, UNKNOWN_BOUND)
 
     def loop_text(self, pace: Pace) -> str:

@@ -42,6 +42,10 @@ REGIONS = {
 }
 
 
+def article(noun: str) -> str:
+    return "an" if noun.startswith("e") else "a"
+
+
 class Unexplained(Exception):
     """A file of which nothing is known. One line, without the path."""
 
@@ -147,7 +151,7 @@ class Explanation:
                 yield f"{REGIONS[kind]} (line {ir.unpack(at)[0]})"
             elif kind in ("loop", "while"):
                 role = self.heat.loops.get(key, {}).get((kind, at), "")
-                kind_of_loop = f"a {role} loop" if role else "which is no step loop"
+                kind_of_loop = f"{article(role)} {role} loop" if role else "which is no step loop"
                 yield f"in the loop at line {ir.unpack(at)[0]}, {kind_of_loop}"
         for caller, edge in self.heat.chain(key, region):
             where = f"{self.placing.shown(caller[0])}:{ir.unpack(edge.at)[0]}"

@@ -27,6 +27,7 @@ from xlalint.facts.domain.values import (
 from xlalint.facts.events import Effect
 from xlalint.facts.guards.loop_counters import forget_first_values, remember_starts
 from xlalint.facts.interpreter import conditions
+from xlalint.facts.interpreter.loop_bounds import turns_of
 from xlalint.facts.kinds import RegionKind, SignKind
 from xlalint.facts.operations import members
 from xlalint.facts.operations.placement import tells_no_device
@@ -46,7 +47,8 @@ def execute_for(frame: Frame, node: ir.For) -> None:
     over = what_is_gone_through(frame, node, iterable)
     if over == "loader":
         frame.sign(SignKind.LOADER, node.at)
-    with frame.inside(RegionKind.LOOP, node.at, over, span_of(node.iterable)):
+    turns = turns_of(frame, node.iterable, iterable)
+    with frame.inside(RegionKind.LOOP, node.at, over, span_of(node.iterable), turns):
         if carries(node):
             frame.sign(SignKind.CARRIES, node.at)
         detail = next(

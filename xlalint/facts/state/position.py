@@ -54,12 +54,12 @@ class Position:
         env = self.environment
         return Place.AFTER_BOUNDARY if env is not None and env.is_clean else Place.BEFORE_BOUNDARY
 
-    def inside(self, kind: RegionKind, at: int, over: str = "", text: int = 0) -> Inside:
+    def inside(self, kind: RegionKind, at: int, over: str = "", text: int = 0, turns: int = 0) -> Inside:
         """Everything evaluated in here belongs to a region of its own."""
         key = (kind, at)
         known = self.regions.get(key)
-        if known is None or known.over < over:
-            self.regions[key] = Region(key, self.region, over, text)
+        if known is None or (known.over, known.turns) < (over, turns):
+            self.regions[key] = Region(key, self.region, over, text, turns)
         return Inside(self, key)
 
     def over_parameters(self) -> bool:
