@@ -30,7 +30,7 @@ from xlalint.sources.source import Source
 SHORT = 60
 FEW = "few values"
 UNKNOWN_BOUND = 2
-FEW_WORDS = 4
+FEW_WORDS = 5
 """``# mark the step`` names what a line does; so many words may say why."""
 TRAINING = LEARNS | {SignKind.FRAMEWORK}
 
