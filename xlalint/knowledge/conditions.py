@@ -51,6 +51,8 @@ class Argument(msgspec.Struct, frozen=True, kw_only=True):
     rank: int | None = None
     shape: tuple[int | None, ...] | None = None
     grad: bool | None = None
+    counts: bool = False
+    """It is a positive number, whichever: a size, a number of classes."""
 
 
 class Atom(msgspec.Struct, frozen=True):
@@ -168,7 +170,8 @@ def _is_default(given: Argument | None, default: object) -> bool | None:
     if given.tensor:
         return False
     if isinstance(given.value, Unknown):
-        return None
+        is_count = isinstance(default, (int, float)) and default >= 0
+        return False if given.counts and not is_count else None
     return _same(uniform(given.value), uniform(default))
 
 

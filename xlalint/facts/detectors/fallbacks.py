@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+import re
+
+import msgspec
 
 from xlalint.facts.domain.lattice import sequence
 from xlalint.facts.domain.values import NONE, XLA, Host, KnownObject, Sequence, Tensor, Value, surely_tensor, tensor_of
@@ -12,6 +15,7 @@ from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.conditions import UNKNOWN, Argument
 from xlalint.knowledge.ops import OpRow
 from xlalint.program import ir
+from xlalint.program.traversal import called_name, last_name
 
 EFFECTS = {
     "nonzero": Effect.NONZERO,
@@ -59,7 +63,11 @@ def check_op(
     value = live[0]
     operand = operand_of(call.node, method)
     bound = bind(row, call.arguments, call.keywords)
-    forward = sureness(row.costs_for(bound) if row.costs != "never" else False, row.is_likely_for(bound))
+    costs = row.costs_for(bound) if row.costs != "never" else False
+    if costs is None:
+        bound = with_counts(row, bound, call.node, method)
+        costs = row.costs_for(bound)
+    forward = sureness(costs, row.is_likely_for(bound))
     backward = None
     if row.backward_costs != "never" and not frame.no_grad and any(t.grad for t in live):
         backward = sureness(row.backward_costs_for(bound), row.is_backward_likely_for(bound))
@@ -82,6 +90,28 @@ def check_op(
             detail=detail,
             backward_only=True,
         )
+
+
+def with_counts(row: OpRow, bound: dict[str, Argument], node: ir.Call, method: bool) -> dict[str, Argument]:
+    """The arguments, those told apart that nobody knows and whose names say that they count something."""
+    texts: dict[str | None, ir.Expr] = dict(zip(row.parameter_names[method:], node.arguments, strict=False))
+    texts.update(node.keywords)
+    return {
+        name: msgspec.structs.replace(given, tensor=False, counts=True)
+        if given.tensor is not True and given.value is UNKNOWN and name in texts and tells_count(texts[name])
+        else given
+        for name, given in bound.items()
+    }
+
+
+def tells_count(node: ir.Expr) -> bool:
+    """``num_experts``, ``self.head_size``, ``len(rows)``."""
+    if type(node) is ir.Call:
+        return called_name(node) == "len"
+    return COUNTING.search(last_name(node)) is not None
+
+
+COUNTING = re.compile(r"^(num|n|nb|max|min)_|(^|_)(size|dim|classes|stride|length|count|factor)$")
 
 
 def sureness(costs: bool | None, likely: bool) -> int | None:
