@@ -169,10 +169,11 @@ def may_have_graph(value: Value) -> bool:
 HELD: dict[type[Value], Callable[[Any], Iterable[Value]]] = {
     Sequence: lambda value: (value.element,) if value.elements is None else value.elements,
     Mapping: lambda value: [*(part for _, part in value.items), *(() if value.rest is None else (value.rest,))],
-    Struct: lambda value: [part for _, part in value.fields],
+    Struct: lambda value: [part for _, part in value.fields if part is not UNKNOWN],
     Union: lambda value: value.alternatives,
 }
-"""What is in values that hold others: one that has a graph is enough."""
+"""What is in values that hold others: one that has a graph is enough. An unknown field of an object, such as the sum of
+a meter, is as often a number."""
 WITHOUT_GRAPH = frozenset({Host, Instance, Module, Function, Class, Namespace})
 """Kinds of values of which none is a tensor. The fields of an object that holds tensors are known, or there are too
 many of them to tell."""
