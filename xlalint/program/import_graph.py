@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
-from xlalint.program.link import above, beneath, dotted_name, import_roots, relative, source_root
+from xlalint.program.link import above, beneath, dotted_name, import_roots, relative, source_roots
 from xlalint.sources.dependents import File
 
 
@@ -14,7 +14,7 @@ class ModulePaths:
     """Files by the dotted names that others import them by."""
 
     def __init__(self, paths: Iterable[str]) -> None:
-        self.roots = {path: source_root(path) for path in paths}
+        self.roots = source_roots(paths)
         """The folder that imports of a file start from."""
         self.all_roots = tuple(sorted(import_roots(self.roots.values())))
         self._paths = {(root, dotted_name(path, root)[0]): path for path, root in self.roots.items()}

@@ -57,6 +57,18 @@ def source_root(path: str) -> str:
     return root
 
 
+def source_roots(paths: Iterable[str]) -> dict[str, str]:
+    """The same of several files; each folder is looked at once."""
+    by_folder: dict[str, str] = {}
+    found = {}
+    for path in paths:
+        folder = os.path.dirname(path)
+        if folder not in by_folder:
+            by_folder[folder] = source_root(path)
+        found[path] = by_folder[folder]
+    return found
+
+
 MOST_PORTIONS = 2
 """Folders without ``__init__``, one in the other, above which a package is still looked for."""
 

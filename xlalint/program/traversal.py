@@ -23,13 +23,18 @@ def walk(node: object, skipped: frozenset[str] = NOTHING) -> Iterator[ir.Node]:
             if type(function) is ir.Attribute and function.name in skipped:
                 continue
             yield part
-            pending.extend([getattr(part, field) for field in fields_of(type(part))])
+            for field in fields_of(type(part)):
+                pending.append(getattr(part, field))
 
 
 @functools.cache
 def fields_of(kind: type[ir.Node]) -> tuple[str, ...]:
-    """The fields of a kind of node, last first; no place holds a node."""
-    return tuple(field for field in reversed(kind.__struct_fields__) if field != "at")
+    """The fields of a kind of node that may hold others, last first."""
+    return tuple(field for field in reversed(kind.__struct_fields__) if kind.__annotations__[field] not in PLAIN)
+
+
+PLAIN = frozenset({"int", "str", "bool", "tuple[str, ...]", "Any"})
+"""The types of fields that hold no nodes, as they are written; what may be anything is a constant's value."""
 
 
 def names_in(node: object, skipped: frozenset[str] = NOTHING) -> Iterator[str]:
@@ -135,7 +140,7 @@ def dotted_text(node: ir.Expr) -> str:
 
 def last_name(node: ir.Expr | None) -> str:
     """``x`` of ``x`` and of ``a.x``; empty for what is no name."""
-    return node.name if isinstance(node, (ir.Name, ir.Attribute)) else ""
+    return node.name if type(node) is ir.Name or type(node) is ir.Attribute else ""
 
 
 def called_name(node: ir.Call) -> str:
@@ -150,8 +155,8 @@ def plain_callee(node: ir.Call) -> str:
 
 def stored_path(value: ir.Expr) -> str | None:
     """``name`` or ``self.name``; None for anything deeper."""
-    if isinstance(value, ir.Name):
+    if type(value) is ir.Name:
         return value.name
-    if isinstance(value, ir.Attribute) and isinstance(value.value, ir.Name) and value.value.name == "self":
+    if type(value) is ir.Attribute and type(value.value) is ir.Name and value.value.name == "self":
         return f"self.{value.name}"
     return None

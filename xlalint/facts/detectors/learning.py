@@ -12,7 +12,7 @@ from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
 from xlalint.program.traversal import called_name
 
-IN_SIGHT = (Function, Class, Instance, Struct)
+IN_SIGHT = frozenset({Function, Class, Instance, Struct})
 """What the program defines itself: it is read for what it does."""
 
 
@@ -20,10 +20,10 @@ def note_learning(frame: Frame, callee: Value, call: Call) -> None:
     """``optimizer.zero_grad()``, ``loss_scaler(loss, optimizer)``."""
     if called_name(call.node) in names_of_gradients() and FALSE not in call.arguments:
         frame.sign(SignKind.GRADIENTS, call.node.at)
-    if len(call.arguments) + len(call.keywords) < 2 or isinstance(callee, IN_SIGHT):
+    if len(call.arguments) + len(call.keywords) < 2 or type(callee) in IN_SIGHT:
         return
     given = (*call.arguments, *call.keywords.values())
-    if any(map(is_optimizer, given)) and any(map(is_made, given)):
+    if KnownObject in map(type, given) and any(map(is_optimizer, given)) and any(map(is_made, given)):
         # Who is given a loss together with an optimizer goes back through the one, and steps the other.
         frame.sign(SignKind.BACKWARD, call.node.at)
         frame.sign(SignKind.OPTIMIZER_STEP, call.node.at)

@@ -100,7 +100,7 @@ class Partition:
         sys.setrecursionlimit(max(sys.getrecursionlimit(), RECURSION_LIMIT))
 
     def lower(self) -> Index:
-        called: dict[str, frozenset[str]] = {}
+        called: dict[str, set[str]] = {}
         roots: dict[str, str] = {}
         imports: dict[str, tuple[str, ...]] = {}
         xla: dict[str, bool] = {}
@@ -110,8 +110,7 @@ class Partition:
             module = self.lowered(path)
             if module is not None:
                 roots[path] = root = source_root(path)
-                names = frozenset().union(*(function.called for function in module.everything))
-                called[root] = called.get(root, frozenset()) | names
+                called.setdefault(root, set()).update(*(function.called for function in module.everything))
                 imports[path] = (*sorted(set(module.imports.values())), *module.star_imports)
                 reaches = reaches_xla(module)
                 if reaches is not None:
@@ -119,7 +118,7 @@ class Partition:
                 package = needed_for_cuda(module)
                 if package:
                     cuda[path] = package
-        return Index(called, imports, xla, cuda, roots)
+        return Index({root: frozenset(names) for root, names in called.items()}, imports, xla, cuda, roots)
 
     def lower_around(self) -> list[Index]:
         """What a run over the whole project knows of the files that this one does not analyse, as far as it tells who

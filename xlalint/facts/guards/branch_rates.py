@@ -6,9 +6,9 @@ import functools
 
 import msgspec
 
-from xlalint.facts.guards.moving_bounds import moves_its_bound
+from xlalint.facts.guards.moving_bounds import conjuncts, moves_bound
 from xlalint.facts.guards.one_time import one_time_rate
-from xlalint.facts.guards.periodic import Scope, is_periodic
+from xlalint.facts.guards.periodic import has_turns
 from xlalint.facts.guards.turns import first_turns
 from xlalint.facts.kinds import RegionKind
 from xlalint.facts.state.frame import Frame
@@ -49,26 +49,46 @@ def one_time(frame: Frame, node: ir.If, outcome: bool, block: ir.Block) -> Regio
 
 def settled_above(frame: Frame, block: ir.Block) -> RegionKind | None:
     """``if waits: if step < start: continue else: waits = False``: the arm ends what a test around it asks for."""
-    return next((rate for test, outcome in frame.tests if (rate := one_time_rate(frame, test, outcome, block))), None)
+    for test, outcome in frame.tests:
+        rate = one_time_rate(frame, test, outcome, block)
+        if rate is not None:
+            return rate
+    return None
 
 
 def rates_of_test(frame: Frame, node: ir.If) -> BranchRates:
-    if not frame.env.periodic and is_plain(node.test):
-        return BranchRates(leaving(node.body), leaving(node.orelse))
-    scope = Scope(frame.engine.program, frame.function, frame.env.periodic, frame)
-    if is_limited(frame, node) or is_periodic(node.test, True, scope):
+    text = by_text(node)
+    if text.is_plain and not frame.env.periodic:
+        return text.rates
+    if is_limited(frame, node, text.limits) or has_turns(frame, node.test, True):
         return NOW_AND_THEN
-    if is_periodic(node.test, False, scope):
+    if has_turns(frame, node.test, False):
         return MOST_TIMES
     first = first_turns(frame, node.test)
     if first is not None:
         return BranchRates(first, None, True)
-    if is_interval_flag(node.test) or moves_its_bound(frame, node):
+    if text.is_interval_flag or moves_bound(frame.function, node):
         return NOW_AND_THEN
-    return BranchRates(leaving(node.body), leaving(node.orelse))
+    return text.rates
+
+
+class TextOfIf(msgspec.Struct, frozen=True):
+    """What the text of an ``if`` tells, wherever and whenever it is evaluated."""
+
+    rates: BranchRates
+    """How often its arms run where its test tells nothing."""
+    is_plain: bool
+    is_interval_flag: bool
+    limits: frozenset[str]
+    """The paths that the test holds against a limit and the body raises."""
 
 
 @functools.lru_cache(maxsize=8192)
+def by_text(node: ir.If) -> TextOfIf:
+    rates = BranchRates(leaving(node.body), leaving(node.orelse))
+    return TextOfIf(rates, is_plain(node.test), is_interval_flag(node.test), limits(node))
+
+
 def is_plain(test: ir.Expr) -> bool:
     """``mask is not None``, ``isinstance(x, list)``, and several of these: nothing that counts, takes turns or may be
     a predicate of the program."""
@@ -84,17 +104,19 @@ def is_plain(test: ir.Expr) -> bool:
 ASKING = frozenset({"isinstance", "hasattr", "callable", "issubclass"})
 
 
-def is_limited(frame: Frame, node: ir.If) -> bool:
+def is_limited(frame: Frame, node: ir.If, limited: frozenset[str]) -> bool:
     """``if shown < 5: …; shown += 1``: so many times and no more, where no loop around starts to count anew."""
-    if not frame.loops:
-        return False
-    tests = node.test.values if type(node.test) is ir.Boolean and node.test.operator == "and" else (node.test,)
-    counted = {path_of(test.left) for test in tests if type(test) is ir.Compare and test.operators in LESS} - {None}
-    raised = {path_of(statement.target) for statement in node.body if type(statement) is ir.Augmented}
-    if counted.isdisjoint(raised):
+    if not limited or not frame.loops:
         return False
     first, here = frame.outermost_loop(), ir.unpack(node.at)[0]
-    return any(not first < frame.bound_on(path) < here for path in counted & raised if path)
+    return any(not first < frame.bound_on(path) < here for path in limited)
+
+
+def limits(node: ir.If) -> frozenset[str]:
+    tests = conjuncts(node.test)
+    counted = {path_of(test.left) for test in tests if type(test) is ir.Compare and test.operators in LESS}
+    raised = {path_of(statement.target) for statement in node.body if type(statement) is ir.Augmented}
+    return frozenset(path for path in counted & raised if path)
 
 
 LESS = (("lt",), ("le",))

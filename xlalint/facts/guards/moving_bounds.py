@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 
-from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 from xlalint.program.def_use import assignments_of
 from xlalint.program.traversal import blocks_of, path_of, plain_callee, walk
@@ -13,10 +12,6 @@ from xlalint.program.traversal import blocks_of, path_of, plain_callee, walk
 ORDERS = frozenset({"lt", "le", "gt", "ge"})
 SUMS = frozenset({"add", "sub"})
 PARTS = (ir.Name, ir.Attribute)
-
-
-def moves_its_bound(frame: Frame, node: ir.If) -> bool:
-    return moves_bound(frame.function, node)
 
 
 @functools.lru_cache(maxsize=8192)

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from xlalint.facts.kinds import RegionKind
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 from xlalint.program.def_use import assignments_of
-from xlalint.program.traversal import holders, path_of
+from xlalint.program.traversal import called_name, holders, path_of
 
+Way: TypeAlias = tuple[tuple[str, bool], ...]
 MISSING = (None, False)
 SHAPES = frozenset({"shape", "device", "dtype", "size", "len"})
 RESETTING = (
@@ -33,7 +35,7 @@ RESETTING = (
 def one_time_rate(frame: Frame, test: ir.Expr, outcome: bool, block: ir.Block) -> RegionKind | None:
     """The region kind of ``block``, which stands behind this outcome of a test, where it runs only until it has run:
     for an attribute now and then, for a name once each time that the loop around it runs. None elsewhere."""
-    for asked in questions(test, outcome):
+    for asked in settled_by_text(test, outcome, block):
         if all(is_one_time(frame, path, value, block) for path, value in asked):
             outlives = any("." in path or path in frame.globals for path, _ in asked)
             return RegionKind.AMORTISED if outlives else RegionKind.LEAVING
@@ -41,7 +43,17 @@ def one_time_rate(frame: Frame, test: ir.Expr, outcome: bool, block: ir.Block) -
 
 
 @functools.lru_cache(maxsize=8192)
-def questions(test: ir.Expr, outcome: bool) -> tuple[tuple[tuple[str, bool], ...], ...]:
+def settled_by_text(test: ir.Expr, outcome: bool, block: ir.Block) -> tuple[Way, ...]:
+    """Those of the ways that the text of the block does not rule out."""
+    return tuple(
+        way
+        for way in questions(test, outcome)
+        if all(any(may_set_by_text(statement, path, value) for statement in block) for path, value in way)
+    )
+
+
+@functools.lru_cache(maxsize=8192)
+def questions(test: ir.Expr, outcome: bool) -> tuple[Way, ...]:
     """Ways in which the test can have this outcome no more: each names what would have to be settled, and whether it
     is so by being true."""
     if type(test) is ir.Unary and test.operator == "not":
@@ -130,20 +142,42 @@ def is_one_time(frame: Frame, path: str, value: bool, block: ir.Block) -> bool:
 
 def may_set(frame: Frame, statement: ir.Stmt, path: str, value: bool) -> bool:
     """Whether a statement gives something a value that is true, or false; a call of a method may, too."""
-    if type(statement) is ir.Assign and any(dotted_path(target) == path for target in statement.targets):
-        given = statement.value
-        return bool(given.value) == value if type(given) is ir.Constant else value
-    call = getattr(statement, "value", None)
-    if type(call) is not ir.Call or not is_own(path) or not value:
+    if assigns(statement, path):
+        return gives(statement, value)
+    call = call_on_self(statement) if value and is_own(path) else None
+    if call is None:
         return False
-    name = path.removeprefix("self.")
-    first = call.arguments[0] if call.arguments else None
-    function = call.function
-    if type(function) is not ir.Attribute or type(function.value) is not ir.Name or function.value.name != "self":
-        return False
-    if function.name == "register_buffer":
+    name, method = path.removeprefix("self."), called_name(call)
+    if method == "register_buffer":
+        first = call.arguments[0] if call.arguments else None
         return type(first) is ir.Constant and first.value == name
-    return any(function.name in cls.assigned_in.get(name, ()) for cls in classes(frame))
+    return any(method in cls.assigned_in.get(name, ()) for cls in classes(frame))
+
+
+def may_set_by_text(statement: ir.Stmt, path: str, value: bool) -> bool:
+    """The same, where it is not known which methods there are."""
+    if assigns(statement, path):
+        return gives(statement, value)
+    return value and is_own(path) and call_on_self(statement) is not None
+
+
+def assigns(statement: ir.Stmt, path: str) -> bool:
+    return type(statement) is ir.Assign and any(dotted_path(target) == path for target in statement.targets)
+
+
+def gives(statement: ir.Stmt, value: bool) -> bool:
+    """Whether an assignment gives what is true, or false; what is no constant is taken for true."""
+    given = getattr(statement, "value", None)
+    return bool(given.value) == value if type(given) is ir.Constant else value
+
+
+def call_on_self(statement: ir.Stmt) -> ir.Call | None:
+    """``self.build()``, ``x = self.build()``."""
+    call = getattr(statement, "value", None)
+    if type(call) is not ir.Call or type(call.function) is not ir.Attribute:
+        return None
+    holder = call.function.value
+    return call if type(holder) is ir.Name and holder.name == "self" else None
 
 
 def classes(frame: Frame) -> Iterator[ir.ClassIR]:

@@ -32,16 +32,37 @@ class Scope(msgspec.Struct, frozen=True):
 
 def remember(frame: Frame, target: ir.Expr, value: ir.Expr) -> None:
     """``should_log = step % k == 0``."""
-    if not frame.remembers and type(value) not in TESTS:
+    periodic = frame.env.periodic
+    if not periodic and type(value) not in TESTS:
         return
     path = path_of(target)
     if path is None:
         return
-    if is_periodic(value, True, Scope(frame.engine.program, frame.function, frame.env.periodic, frame)):
-        frame.remembers = True
-        frame.env.periodic |= {path}
-    elif path in frame.env.periodic:
-        frame.env.periodic -= {path}
+    if has_turns(frame, value, True):
+        frame.env.periodic = periodic | {path}
+    elif path in periodic:
+        frame.env.periodic = periodic - {path}
+
+
+def has_turns(frame: Frame, test: ir.Expr, outcome: bool) -> bool:
+    """Whether a test has this outcome only every k-th time, where it stands."""
+    periodic = frame.env.periodic
+    if not periodic and not tells_turns(test):
+        return False
+    return is_periodic(test, outcome, Scope(frame.engine.program, frame.function, periodic, frame))
+
+
+@functools.lru_cache(maxsize=8192)
+def tells_turns(test: ir.Expr) -> bool:
+    """Whether a test may have an outcome only every k-th time where no path holds such an answer: it asks for a
+    remainder, whether something is among others, or a function or property."""
+    if type(test) is ir.Unary:
+        return tells_turns(test.operand)
+    if type(test) is ir.Boolean:
+        return any(map(tells_turns, test.values))
+    if type(test) is ir.Compare:
+        return "in" in test.operators or any(type(side) is ir.Binary for side in (test.left, *test.rights))
+    return type(test) in (ir.Attribute, ir.Call, ir.Binary)
 
 
 def is_periodic(test: ir.Expr, outcome: bool, scope: Scope) -> bool:

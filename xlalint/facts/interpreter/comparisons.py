@@ -48,11 +48,13 @@ def evaluate_compare(frame: Frame, node: ir.Compare) -> Value:
     chained = len(node.operators) > 1
     for operator, operand in zip(node.operators, node.rights, strict=False):
         right = frame.evaluate(operand)
-        settled = None if chained else settled_on_xla(node.left, left, operator, right)
-        if settled is None and not chained:
-            settled = settled_by_kind(node.left, operator, operand)
-        if settled is None and not chained:
-            settled = named_kind(node.left, left, operator, operand, right)
+        settled = None
+        if operator in EQUALITIES and not chained:
+            settled = settled_on_xla(node.left, left, operator, right)
+            if settled is None:
+                settled = settled_by_kind(node.left, operator, operand)
+            if settled is None:
+                settled = named_kind(node.left, left, operator, operand, right)
         result = compare(frame, node, operator, left, right) if settled is None else constant(settled)
         if chained and read_as_truth(result):
             frame.emit(Effect.BOOLEAN_OPERATOR, node.at, result, "chained comparison", tested_operand(frame, node))
@@ -60,13 +62,15 @@ def evaluate_compare(frame: Frame, node: ir.Compare) -> Value:
     return result
 
 
+EQUALITIES = frozenset({"eq", "ne", "in", "not-in"})
+"""Operators that ask whether something is one of certain things."""
 NEVER_EQUAL = frozenset({"str", "dtype", "device", "size", "object"})
 """Types of values that no tensor is compared with element by element."""
 
 
 def settled_on_xla(node: ir.Expr, left: Value, operator: str, right: Value) -> bool | None:
     """``device.type == "cuda"`` or ``self.device == "cuda"``, of a device that is not known to be another than XLA."""
-    if not is_open_device(left) or not names_device(node) or operator not in ("eq", "ne", "in", "not-in"):
+    if not is_open_device(left) or not names_device(node):
         return None
     parts = right.elements if type(right) is Sequence else (right,)
     outcomes = {kind_on_xla(node, part) for part in parts or (UNKNOWN,)}
@@ -106,11 +110,7 @@ def named_kind(node: ir.Expr, left: Value, operator: str, operand: ir.Expr, righ
 
 def settled_by_kind(node: ir.Expr, operator: str, right: ir.Expr) -> bool | None:
     """``state.distributed_type == DistributedType.XLA``: by how the kind is spelled, for it is a member of a class."""
-    if (
-        type(node) is not ir.Attribute
-        or node.name != "distributed_type"
-        or operator not in ("eq", "ne", "in", "not-in")
-    ):
+    if type(node) is not ir.Attribute or node.name != "distributed_type":
         return None
     table = guards().compares
     outcomes = {

@@ -28,7 +28,7 @@ from xlalint.facts.domain.values import (
 from xlalint.facts.events import Effect
 from xlalint.facts.guards.narrowing import narrow
 from xlalint.facts.guards.optional_arguments import found_given
-from xlalint.facts.guards.periodic import Scope, is_periodic
+from xlalint.facts.guards.periodic import has_turns
 from xlalint.facts.guards.rare_inputs import holds_seldom
 from xlalint.facts.kinds import RegionKind
 from xlalint.facts.operations import members
@@ -134,8 +134,7 @@ def stand_behind(frame: Frame, test: ir.Expr, outcome: bool) -> None:
     if len(frame.guards) < MOST_GUARDS and not asks_for_any(test):
         # There nearly always is something.
         frame.guards = (*frame.guards, span_of(test))
-    scope = Scope(frame.engine.program, frame.function, frame.env.periodic, frame)
-    if holds_seldom(frame.function, test, outcome) or is_periodic(test, outcome, scope):
+    if holds_seldom(frame.function, test, outcome) or has_turns(frame, test, outcome):
         frame.region = frame.inside(RegionKind.AMORTISED, span_of(test)).key
 
 

@@ -61,12 +61,14 @@ def execute(frame: Frame, block: ir.Block) -> None:
         table[type(statement)](frame, statement)
         if frame.environment is None:
             break
-        if frame.asks_rank and type(statement) is ir.If and skips(statement):
-            frame.ranks += 1
-        if type(statement) is ir.If and skips(statement) and (rate := rate_of_rest(frame, statement, block[position:])):
-            execute_arm(frame, block[position:], rate, statement.at + 1)
-            break
-        if frame.by_signature and type(statement) is ir.If and leaves(statement):
+        if type(statement) is not ir.If or not leaves(statement):
+            continue
+        if skips(statement):
+            frame.ranks += frame.asks_rank
+            if rate := rate_of_rest(frame, statement, block[position:]):
+                execute_arm(frame, block[position:], rate, statement.at + 1)
+                break
+        if frame.by_signature:
             frame.arms = (*frame.arms, (statement.at, False))
     frame.arms, frame.ranks = arms, ranks
 

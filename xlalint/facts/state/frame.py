@@ -170,8 +170,6 @@ class Frame(Recorder):
         self.breaks: list[Environment] = []
         self.continues: list[Environment] = []
         self.globals: frozenset[str] = frozenset()
-        self.remembers = False
-        """Some name holds what is true every k-th time."""
         self.heeds_signature = False
         """Whether ``given_by_signature`` was asked."""
         self.stands_for_device = False
