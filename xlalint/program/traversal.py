@@ -69,6 +69,14 @@ def blocks_of(statement: ir.Stmt) -> tuple[ir.Block, ...]:
     return ()
 
 
+def statements_in(block: ir.Block) -> Iterator[ir.Stmt]:
+    """All statements of a block, and of the blocks in it; those of nested functions are none of it."""
+    for statement in block:
+        yield statement
+        for inner in blocks_of(statement):
+            yield from statements_in(inner)
+
+
 def path_of(node: ir.Expr) -> str | None:
     """The path that an expression reads or binds: ``x``, ``self.x``, and ``x`` of ``(x := …)``."""
     return node.target if type(node) is ir.Walrus else stored_path(node)

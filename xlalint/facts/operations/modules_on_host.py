@@ -5,13 +5,13 @@ they give. Told by the function's text alone; what is not sure is not told.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
+from functools import cached_property, lru_cache
 
 from xlalint.facts.domain.known_names import WITH_PARAMETERS, is_module_base
 from xlalint.program import ir
 from xlalint.program.link import External, Program
-from xlalint.program.traversal import holders, walk
+from xlalint.program.traversal import holders, statements_in, walk
 
 MOVES = frozenset({"to", "cuda", "xla", "tpu", "to_empty"})
 TENSORS = frozenset({"grad", "data", "weight", "bias"})
@@ -34,6 +34,8 @@ def modules_on_host(function: ir.FunctionIR, program: Program) -> frozenset[str]
     if function.name == "<module>" or not may_make(function, program) or not function.called.isdisjoint(DEFAULTS):
         return frozenset()
     text = FunctionText(function, program)
+    if not text.keeps_made():
+        return frozenset()
     found: frozenset[str] = frozenset()
     for root in text.made():
         names = text.closure(root)
@@ -70,27 +72,23 @@ class FunctionText:
     def __init__(self, function: ir.FunctionIR, program: Program) -> None:
         self.function = function
         self.program = program
-        self.nodes = tuple(walk(function.body))
+
+    @cached_property
+    def nodes(self) -> tuple[ir.Node, ...]:
+        return tuple(walk(self.function.body))
+
+    def keeps_made(self) -> bool:
+        """Whether a statement binds a name to modules made on the spot: expressions are read for no other function."""
+        bound = bindings_in(statements_in(self.function.body))
+        return any(type(target) is ir.Name and self.makes(value) for target, value in bound)
 
     def made(self) -> list[str]:
         """The names that are bound to modules made on the spot, and to nothing else."""
         first: dict[str, bool] = {}
-        for target, value in self.bindings():
+        for target, value in bindings_in(self.nodes):
             if type(target) is ir.Name:
                 first[target.name] = first.get(target.name, True) and self.makes(value)
         return [name for name, makes in first.items() if makes]
-
-    def bindings(self) -> Iterator[tuple[ir.Expr, ir.Expr]]:
-        """What is bound, and to what, or to an element of what."""
-        for node in self.nodes:
-            if type(node) is ir.Assign:
-                yield from ((target, node.value) for target in node.targets)
-            elif type(node) is ir.Walrus:
-                yield ir.Name(node.target, node.at), node.value
-            elif isinstance(node, (ir.For, ir.Generator)):
-                yield from in_step(node.target, node.iterable)
-            elif type(node) is ir.With:
-                yield from ((target, value) for value, target in node.items if target is not None)
 
     def makes(self, value: ir.Expr) -> bool:
         if type(value) is ir.Comprehension:
@@ -124,7 +122,7 @@ class FunctionText:
     def closure(self, root: str) -> frozenset[str]:
         """All names that may hold the module, a part of it, or what holds it."""
         names = {root}
-        bindings = list(self.bindings())
+        bindings = list(bindings_in(self.nodes))
         stores = [node for node in self.nodes if type(node) is ir.Call and is_store(node)]
         for _ in bindings:
             before = len(names)
@@ -207,6 +205,19 @@ class FunctionText:
         name = self.callee(node)
         harmless = name.startswith(("builtins.", "torch.")) or name in COPIES
         return not harmless or name.startswith(PLACED_ELSEWHERE)
+
+
+def bindings_in(nodes: Iterable[ir.Node]) -> Iterator[tuple[ir.Expr, ir.Expr]]:
+    """What is bound, and to what, or to an element of what."""
+    for node in nodes:
+        if type(node) is ir.Assign:
+            yield from ((target, node.value) for target in node.targets)
+        elif type(node) is ir.Walrus:
+            yield ir.Name(node.target, node.at), node.value
+        elif isinstance(node, (ir.For, ir.Generator)):
+            yield from in_step(node.target, node.iterable)
+        elif type(node) is ir.With:
+            yield from ((target, value) for value, target in node.items if target is not None)
 
 
 def arguments_of(node: ir.Call) -> tuple[ir.Expr, ...]:

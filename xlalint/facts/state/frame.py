@@ -189,7 +189,9 @@ class Frame(Recorder):
         return self.env.get(path)
 
     def bind(self, path: str, value: Value) -> None:
-        self.env[path] = value
+        environment = self.environment
+        assert environment is not None
+        environment[path] = value
         self.origins[path] = self.statement
         if self.known_globals is not None and value is not UNKNOWN:
             self.known_globals[path] = value
