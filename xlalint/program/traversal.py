@@ -153,7 +153,8 @@ def last_name(node: ir.Expr | None) -> str:
 
 def called_name(node: ir.Call) -> str:
     """The last name of what is called: ``item`` in ``x.item()``; empty where something computed is called."""
-    return last_name(node.function)
+    function = node.function
+    return function.name if type(function) is ir.Name or type(function) is ir.Attribute else ""
 
 
 def plain_callee(node: ir.Call) -> str:

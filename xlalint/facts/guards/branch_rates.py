@@ -32,7 +32,9 @@ MOST_TIMES = BranchRates(None, RegionKind.AMORTISED, True)
 def branch_rates(frame: Frame, node: ir.If) -> BranchRates:
     known = rates_of_test(frame, node)
     body = known.body or one_time(frame, node, True, node.body)
-    orelse = known.orelse or one_time(frame, node, False, node.orelse)
+    orelse = known.orelse
+    if orelse is None and node.orelse:
+        orelse = one_time(frame, node, False, node.orelse)
     return known if (body, orelse) == (known.body, known.orelse) else BranchRates(body, orelse, known.at_times)
 
 
@@ -44,7 +46,8 @@ def rate_of_rest(frame: Frame, node: ir.If, rest: ir.Block) -> RegionKind | None
 def one_time(frame: Frame, node: ir.If, outcome: bool, block: ir.Block) -> RegionKind | None:
     if not block:
         return None
-    return one_time_rate(frame, node.test, outcome, block) or settled_above(frame, block)
+    rate = one_time_rate(frame, node.test, outcome, block)
+    return settled_above(frame, block) if rate is None and frame.tests else rate
 
 
 def settled_above(frame: Frame, block: ir.Block) -> RegionKind | None:

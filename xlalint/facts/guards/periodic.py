@@ -33,7 +33,7 @@ class Scope(msgspec.Struct, frozen=True):
 def remember(frame: Frame, target: ir.Expr, value: ir.Expr) -> None:
     """``should_log = step % k == 0``."""
     periodic = frame.env.periodic
-    if not periodic and type(value) not in TESTS:
+    if not periodic and (type(value) not in TESTS or (type(value) is ir.Call and not frame.record_callee(value))):
         return
     path = path_of(target)
     if path is None:
@@ -72,6 +72,8 @@ def is_periodic(test: ir.Expr, outcome: bool, scope: Scope) -> bool:
             return True
         return type(test) is ir.Attribute and is_predicate(asked_property(test, scope), outcome, scope)
     if type(test) is ir.Call:
+        if scope.frame is not None and not scope.frame.record_callee(test):
+            return False
         return is_predicate(called_function(test, scope), outcome, scope)
     if type(test) is ir.Unary and test.operator == "not":
         if type(test.operand) is ir.Binary and test.operand.operator == "mod":

@@ -48,6 +48,8 @@ def first_turns(frame: Frame, test: ir.Expr) -> RegionKind | None:
         found = [first_turns(frame, value) for value in test.values]
         known = [kind for kind in found if kind is not None]
         return known[0] if len(known) >= (1 if test.operator == "and" else len(found)) else None
+    if type(test) is not ir.Unary and type(test) is not ir.Compare:
+        return None
     if is_empty_state(test):
         return RegionKind.RARE
     counter = asked_for_first(frame, test)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from xlalint.facts.domain.lattice import join_all
 from xlalint.facts.domain.refinement import without_none
 from xlalint.facts.domain.values import (
-    ANY_HOST,
     BOOL,
     DECLARED,
     FALSE,
@@ -51,19 +50,20 @@ def test(frame: Frame, node: ir.Expr, effect: Effect, subject: str, form: str = 
     if type(node) is ir.Unary and node.operator == "not":
         outcome = test(frame, node.operand, effect, subject)
         return None if outcome is None else not outcome
-    value = as_truth(frame, chosen_on_xla(frame, node, frame.evaluate(node)), getattr(node, "at", at))
+    value = chosen_on_xla(frame, node, frame.evaluate(node))
+    if isinstance(value, (Instance, Struct)):
+        value = as_truth(frame, value, getattr(node, "at", at))
     frame.asks_rank |= differs_by_rank(value)
     if read_as_truth(value):
         frame.emit(effect, getattr(node, "at", at), value, subject, tested_operand(frame, node), form=form)
     return truth_value(value)
 
 
-def as_truth(frame: Frame, value: Value, at: int) -> Value:
+def as_truth(frame: Frame, value: Instance | Struct, at: int) -> Value:
     """What the truth of an object of the program is asked of: what its ``__bool__`` or ``__len__`` gives."""
-    if isinstance(value, (Instance, Struct)):
-        for name in ("__bool__", "__len__"):
-            if members.has_method(frame, value, name):
-                return members.call_special_method(frame, value, name, [], at)
+    for name in ("__bool__", "__len__"):
+        if members.has_method(frame, value, name):
+            return members.call_special_method(frame, value, name, [], at)
     return value
 
 
@@ -74,7 +74,7 @@ def differs_by_rank(value: Value) -> bool:
 def chosen_on_xla(frame: Frame, node: ir.Expr, value: Value) -> Value:
     """The value of a flag that decides whether torch_xla is imported, or is named after the device, where nothing else
     is known of it."""
-    if not isinstance(node, (ir.Name, ir.Attribute)) or not (value in (UNKNOWN, ANY_HOST) or is_open_flag(value)):
+    if not isinstance(node, (ir.Name, ir.Attribute)) or not (value is UNKNOWN or is_open_flag(value)):
         return value
     module = frame.engine.program.module(frame.path)
     flags = {} if module is None else module.xla_flags
