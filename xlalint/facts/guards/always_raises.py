@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from xlalint.facts.domain.values import Function
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
@@ -19,7 +21,13 @@ def surely_raises(frame: Frame, node: ir.Expr) -> bool:
     if type(callee) is not Function or callee.ir.owner or callee.ir.decorators:
         return False
     runs_at_once = not (callee.ir.is_generator or callee.ir.is_async)
-    return runs_at_once and ending(callee.ir.body, constant_arguments(callee.ir, node)) is True
+    return runs_at_once and raises_given(callee.ir, node)
+
+
+@functools.lru_cache(maxsize=8192)
+def raises_given(function: ir.FunctionIR, node: ir.Call) -> bool:
+    """Whether a function surely raises where it is given the constants of a call."""
+    return ending(function.body, constant_arguments(function, node)) is True
 
 
 def constant_arguments(function: ir.FunctionIR, node: ir.Call) -> dict[str, bool]:
