@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from xlalint.facts.heat.entry_points import decodes, sets_up, tests_among
-from xlalint.facts.kinds import LOOPS, TRAINED, LoopKind, RegionKind, SignKind
+from xlalint.facts.kinds import LEARNS, LOOPS, TRAINED, LoopKind, RegionKind, SignKind
 from xlalint.facts.records import CallEdge, FunctionKey, RegionKey, Sign
 from xlalint.facts.regions import WITHIN_A_STEP, FunctionFacts, is_seldom, loop_of, nesting, within
 from xlalint.program.ir import encloses, unpack
@@ -42,6 +42,7 @@ class StepLoops:
         self.calls: dict[FunctionKey, list[CallEdge]] = {}
         """Each function's calls of others of the program, in the order of the text."""
         self._everything: dict[tuple[FunctionKey, int], frozenset[str]] = {}
+        self._generations: dict[tuple[FunctionKey, RegionKey], bool] = {}
         for function in self.functions.values():
             known = [e for e in function.calls if e.callee in self.functions and e.callee != function.key]
             known.sort(key=lambda e: (e.at, e.callee, e.region, e.undecided, e.given))
@@ -293,6 +294,20 @@ class StepLoops:
         if counting and SignKind.MODEL_CALL in own and self.may_decode(function, loop):
             return LoopKind.STEP
         return LoopKind.STEP if counting and SignKind.LOADER in own else None
+
+    def goes_through_generations(self, function: FunctionFacts, loop: RegionKey) -> bool:
+        """Whether each turn of a loop computes a result by a loop of steps of its own: ``for prompt in prompts`` around
+        a loop over tokens."""
+        known = self._generations.get((function.key, loop))
+        if known is None:
+            steps = [one for one, kind in self.loops[function.key].items() if kind is LoopKind.STEP]
+            within_it = [one for one in steps if within(function, one, loop)]
+            decoding = bool(within_it) and all(
+                function.regions[one].over != "loader" and hangs_together(function, one) for one in within_it
+            )
+            known = decoding and self.all_signs(function, loop).isdisjoint(LEARNS)
+            self._generations[function.key, loop] = known
+        return known
 
     def may_decode(self, function: FunctionFacts, loop: RegionKey) -> bool:
         """A layer loop in a model's ``forward`` is none, nor one over the cases of a test; a loop in ``generate`` or
