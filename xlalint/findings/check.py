@@ -7,6 +7,7 @@ from functools import cached_property
 
 import msgspec
 
+from xlalint.facts.effect_traits import AT_ANY_HEAT
 from xlalint.facts.events import Certainty, Event, Facts, Heat, Root, RootKind, Span, Step
 from xlalint.facts.failures import Analysed
 from xlalint.findings.fingerprint import fingerprints
@@ -129,7 +130,7 @@ class Judge:
 
     def _severity(self, finding: Finding, draft: _Draft) -> Severity:
         level = self._level(finding.rule, finding.severity)
-        if finding.at.heat is Heat.CALL:
+        if finding.at.heat is Heat.CALL and finding.at.effect not in AT_ANY_HEAT:
             return min(level, Severity.NOTE)
         # What runs in evaluation only costs less often, what a test has read is there already, and a test's own cost or
         # that of code for GPUs is no user's: one level lower.

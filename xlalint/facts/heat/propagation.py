@@ -307,7 +307,7 @@ class HeatMap(StepLoops):
             return Pace(Heat.STEP, (function.key, region), evaluation, False, outer.host)
         if kind is LoopKind.EPOCH:
             if outer.heat < Heat.STEP and self.goes_through_generations(function, region):
-                return msgspec.structs.replace(outer, heat=Heat.CALL)
+                return msgspec.structs.replace(outer, heat=Heat.CALL, loop=None)
             return msgspec.structs.replace(outer, heat=Heat.EPOCH) if outer.heat < Heat.EPOCH else outer
         if outer.heat >= Heat.STEP:
             return msgspec.structs.replace(outer, heat=Heat.INNER)
