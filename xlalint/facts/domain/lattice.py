@@ -123,7 +123,14 @@ def join_tensors(a: Tensor, b: Tensor) -> Tensor:
         join_varies(a.varies, b.varies),
         certainty,
         a.optional or b.optional,
+        join_along(a, b),
     )
+
+
+def join_along(a: Tensor, b: Tensor) -> int | None:
+    if a.varies is None or b.varies is None:
+        return b.along if a.varies is None else a.along
+    return a.along if a.along == b.along else None
 
 
 def join_dtypes(a: str | None, b: str | None) -> str | None:

@@ -48,7 +48,8 @@ class Tensor(Value, frozen=True):
     "other" is known not to mask. ``dims`` has one entry a dimension, None where its size is not known, and is None
     where the rank is not known. ``grad`` tells whether gradients can flow through it. ``varies`` names the loop
     whose iterations change its shape. ``certainty`` is ``KNOWN``, ``DECLARED`` (an annotation
-    alone says so), 1 for learned by use or name, 0 for a guess. ``optional`` says that it may be None instead."""
+    alone says so), 1 for learned by use or name, 0 for a guess. ``optional`` says that it may be None instead.
+    ``along`` is the one dimension that varies, counted from the first, where that is known."""
 
     device: str | None
     dtype: str | None
@@ -57,6 +58,7 @@ class Tensor(Value, frozen=True):
     varies: LoopKey | None
     certainty: int
     optional: bool
+    along: int | None
 
     @property
     def rank(self) -> int | None:
@@ -77,7 +79,13 @@ class Tensor(Value, frozen=True):
             get("varies", self.varies),
             get("certainty", self.certainty),
             get("optional", self.optional),
+            get("along", None if "dims" in changes or "varies" in changes else self.along),
         )
+
+    def varies_at(self, dim: int) -> LoopKey | None:
+        """What changes the size of one dimension."""
+        position = dim if dim >= 0 or self.dims is None else dim + len(self.dims)
+        return None if self.along is not None and position >= 0 and position != self.along else self.varies
 
 
 def tensor(
@@ -88,9 +96,11 @@ def tensor(
     varies: LoopKey | None = None,
     certainty: int = KNOWN,
     optional: bool = False,
+    along: int | None = None,
 ) -> Tensor:
     kind = "float" if dtype == "float16" else dtype
-    return _tensor(device, kind, dims, grad and kind not in INTEGRAL, varies, certainty, optional)
+    place = along if varies is not None else None
+    return _tensor(device, kind, dims, grad and kind not in INTEGRAL, varies, certainty, optional, place)
 
 
 _tensor = cache(Tensor)

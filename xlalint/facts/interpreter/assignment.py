@@ -102,7 +102,7 @@ def learn_rank(frame: Frame, source: ir.Expr, rank: int) -> None:
         return
     known = frame.env.get(attribute.value.name)
     if type(known) is Tensor and known.rank is None:
-        frame.env[attribute.value.name] = known.but(dims=of_rank(rank))
+        frame.env[attribute.value.name] = known.but(dims=of_rank(rank), along=known.along)
 
 
 def assign_attribute(frame: Frame, target: ir.Attribute, value: Value) -> None:

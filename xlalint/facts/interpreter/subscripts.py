@@ -63,7 +63,7 @@ def subscript(frame: Frame, value: Value, index: ir.Expr, node: ir.Subscript) ->
     if isinstance(value, Struct) and isinstance(key, Host) and key.known:
         return index_struct(frame, value, key, node)
     if masks_unknown(frame, value, key, index, node, Effect.BOOLEAN_INDEX):
-        return tensor(certainty=1, varies=DATA)
+        return tensor(certainty=1, varies=DATA, along=0)
     if isinstance(value, KnownObject):
         if is_tensor_cut(value, index):
             assert isinstance(value.element, Tensor)
@@ -169,7 +169,7 @@ def index_sequence(frame: Frame, value: Sequence, index: ir.Expr, node: ir.Subsc
     several = known is not None and known.rank != 0
     if several and masks_unknown(frame, UNKNOWN, key, index, node, Effect.BOOLEAN_INDEX):
         # No list can be indexed by a mask: what was taken for one is a tensor.
-        return tensor(certainty=1, varies=DATA)
+        return tensor(certainty=1, varies=DATA, along=0)
     if known is not None and known.live and surely_tensor(key):
         frame.emit(Effect.TENSOR_AS_NUMBER, node.at, key, "list index", index)
     if value.elements is not None and type(key) is Host and type(key.constant) is int:

@@ -37,7 +37,7 @@ Step: TypeAlias = tuple[str, "int | None"]
 class Indexed:
     """What the items of one index do to the shape."""
 
-    __slots__ = ("advanced", "dropped", "inserted", "masked", "steps", "unclear", "varies")
+    __slots__ = ("advanced", "along", "dropped", "inserted", "masked", "steps", "unclear", "varies")
 
     def __init__(self) -> None:
         self.dropped = 0
@@ -46,6 +46,8 @@ class Indexed:
         self.unclear = False
         self.masked = False
         self.varies: LoopKey | None = None
+        self.along: int | None = None
+        """The dimension of the result that the index makes vary, counted from the first."""
         self.steps: list[Step] = []
         """What the items do to one dimension after the other, those that pick by several positions left out."""
 
@@ -78,8 +80,36 @@ def indexed_result(value: Tensor, state: Indexed) -> Tensor:
             dims = stepped(value.dims, state.steps)
         elif rank >= 0:
             dims = of_rank(rank)
-    varies = DATA if state.masked else join_varies(value.varies, state.varies)
-    return value.but(dims=dims, varies=varies, optional=False)
+    kept, along = kept_variation(value, state)
+    varies = DATA if state.masked else join_varies(kept, state.varies)
+    if kept is not None and (state.masked or state.varies is not None):
+        along = along if along == state.along else None
+    elif kept is None:
+        along = state.along
+    return value.but(dims=dims, varies=varies, optional=False, along=along)
+
+
+def kept_variation(value: Tensor, state: Indexed) -> tuple[LoopKey | None, int | None]:
+    """What made a tensor vary, and where that dimension stands in what an index leaves of it."""
+    along = value.along
+    if along is None or state.advanced is not None or state.unclear:
+        return value.varies, None
+    taken, left = 0, 0
+    for kind, _ in state.steps:
+        if kind == "rest":
+            return value.varies, None
+        if kind != "insert" and taken == along:
+            return (None, None) if kind == "drop" else (value.varies, left)
+        taken += kind != "insert"
+        left += kind != "drop"
+    return value.varies, along - taken + left
+
+
+def next_dimension(state: Indexed) -> int | None:
+    """Where the dimension that comes next stands in the result; None behind ``...`` and positions."""
+    if state.advanced is not None or state.unclear or any(kind == "rest" for kind, _ in state.steps):
+        return None
+    return sum(kind != "drop" for kind, _ in state.steps)
 
 
 def stepped(dims: tuple[int | None, ...], steps: list[Step]) -> tuple[int | None, ...] | None:
@@ -127,6 +157,7 @@ def constant_item(item: ir.Constant, state: Indexed) -> None:
 
 def slice_bounds(frame: Frame, value: Tensor, item: ir.Slice, node: ir.Subscript, state: Indexed, store: bool) -> None:
     whole = item.lower is None and item.upper is None and item.step is None
+    position = next_dimension(state)
     state.steps.append(("keep", None) if whole else ("cut", length_of_cut(item)))
     for bound in (item.lower, item.upper, item.step):
         if bound is None:
@@ -140,6 +171,7 @@ def slice_bounds(frame: Frame, value: Tensor, item: ir.Slice, node: ir.Subscript
                 tell_width(frame, node.at, "slice", width_among((key,)), bound)
         elif type(key) is Host and key.varies is not None and value.live and not is_what_is_left(frame, bound):
             frame.emit(Effect.BAKED_NUMBER, node.at, key, "slice", bound, varies=key.varies)
+            state.along = position if state.varies is None else None
             state.varies = key.varies
 
 
@@ -234,6 +266,7 @@ def index_by_tensor(
             effect = Effect.BOOLEAN_ASSIGN if store else Effect.BOOLEAN_INDEX
             if not is_free_to_mask(frame, effect):
                 frame.emit(effect, node.at, key, "mask", item, form=form)
+        state.along = None if state.masked or state.varies is not None else next_dimension(state)
         state.masked = state.masked or key.live or not value.live
         state.advanced = max(state.advanced or 0, 1)
         if key.rank is None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from operator import add, floordiv, mod, mul, sub, truediv
 from typing import Any
 
-from xlalint.facts.domain.lattice import join_sequences, join_varies, sequence
+from xlalint.facts.domain.lattice import join_along, join_sequences, join_varies, sequence
 from xlalint.facts.domain.row_lengths import through, width_among
 from xlalint.facts.domain.values import (
     DECLARED,
@@ -59,7 +59,8 @@ def combined(
         assert one is not None
         kind = dtype or ("float" if division else promoted_by_number(one.dtype, other))
         dims = one.dims if other is None or keeps_shape(one, other) else None
-        return one.but(dtype=kind, dims=dims, optional=False, grad=one.grad and kind not in INTEGRAL)
+        along = one.along if dims is not None or other is None or keeps_shape(one, other) else None
+        return one.but(dtype=kind, dims=dims, optional=False, grad=one.grad and kind not in INTEGRAL, along=along)
     return tensor(
         common_device(a, b),
         dtype or ("float" if division else promoted(a.dtype, b.dtype)),
@@ -67,7 +68,13 @@ def combined(
         a.grad or b.grad,
         join_varies(a.varies, b.varies),
         surest(a, b),
+        along=join_along(a, b) if aligned(a, b) else None,
     )
+
+
+def aligned(a: Tensor, b: Tensor) -> bool:
+    """Whether the dimensions of two operands are counted alike."""
+    return 0 in (a.rank, b.rank) or (a.rank == b.rank and a.rank is not None) or a.along == b.along
 
 
 def common_device(a: Tensor, b: Tensor) -> str | None:

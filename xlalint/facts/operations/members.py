@@ -170,7 +170,8 @@ def tensor_attribute(value: Tensor, name: str) -> Value:
 def shape_value(value: Tensor) -> Value:
     if value.dims is None:
         return SIZE if value.varies is None else host("size", varies=value.varies)
-    varies = [value.varies if value.varies != DATA or not i else None for i in range(len(value.dims))]
+    first = value.varies == DATA and value.along is None
+    varies = [value.varies_at(i) if not first or not i else None for i in range(len(value.dims))]
     pairs = zip(value.dims, varies, strict=True)
     return sequence("tuple", [constant(size) if size is not None else host("int", varies=key) for size, key in pairs])
 
@@ -367,7 +368,9 @@ def element_of(frame: Frame, value: Value) -> Value:
 
 
 def element_of_tensor(frame: Frame, value: Tensor) -> Value:
-    return value.but(dims=value.dims[1:] if value.dims else None, optional=False)
+    varies, along = (None, None) if value.along == 0 else (value.varies, value.along)
+    dims = value.dims[1:] if value.dims else None
+    return value.but(dims=dims, optional=False, varies=varies, along=None if along is None else along - 1)
 
 
 def element_of_sequence(frame: Frame, value: Sequence) -> Value:

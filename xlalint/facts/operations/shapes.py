@@ -99,7 +99,7 @@ def op_result(name: str, base: Tensor, arguments: list[Value], keywords: dict[st
         device = device_argument(keywords, base.device)
         return tensor(device, kind, base.dims, False, base.varies, base.certainty)
     if shape == "rows":
-        return base.but(dims=(None, base.rank), dtype="int", grad=False, varies=DATA)
+        return base.but(dims=(None, base.rank), dtype="int", grad=False, varies=DATA, along=0)
     return base.but(dtype=kind, dims=None)
 
 
@@ -219,14 +219,14 @@ def of_one_hot(base: Tensor, rest: Arguments, keywords: Keywords) -> Value:
 
 
 def of_nonzero(base: Tensor, rest: Arguments, keywords: Keywords) -> Value:
-    flat = base.but(dtype="int", dims=(None,), grad=False, varies=DATA)
+    flat = base.but(dtype="int", dims=(None,), grad=False, varies=DATA, along=0)
     if keywords.get("as_tuple") is TRUE or (rest and rest[0] is TRUE):
         return sequence("tuple", None, flat) if base.rank is None else sequence("tuple", [flat] * base.rank)
-    return flat.but(dims=(None, base.rank))
+    return flat.but(dims=(None, base.rank), along=0)
 
 
 def of_masked_select(base: Tensor, rest: Arguments, keywords: Keywords) -> Value:
-    return base.but(dims=(None,), varies=DATA)
+    return base.but(dims=(None,), varies=DATA, along=0)
 
 
 def of_unique(base: Tensor, rest: Arguments, keywords: Keywords) -> Value:

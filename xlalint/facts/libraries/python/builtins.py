@@ -239,7 +239,7 @@ def length(frame: Frame, call: Call) -> Value:
     if type(value) is Tensor:
         if value.dims and value.dims[0] is not None:
             return constant(value.dims[0])
-        return host("int", varies=value.varies)
+        return host("int", varies=value.varies_at(0))
     return INT
 
 

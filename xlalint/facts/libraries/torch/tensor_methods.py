@@ -333,7 +333,8 @@ def size(frame: Frame, t: Tensor, call: Call) -> Value:
         known = t.dims[dim.constant]
         if known is not None:
             return constant(known)
-    return host("int", varies=t.varies)
+    position = dim.constant if type(dim) is Host and type(dim.constant) is int else None
+    return host("int", varies=t.varies if position is None else t.varies_at(position))
 
 
 def backward(frame: Frame, t: Tensor, call: Call) -> Value:
