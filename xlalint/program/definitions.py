@@ -27,6 +27,8 @@ LEAVES_AS_IS = frozenset(
      "vars", "print", "iter", "partial", "__init__"}
 )  # fmt: skip
 """Functions that set no attribute of what they are given, or one that is known otherwise."""
+FILLING = frozenset({"append", "appendleft", "extend", "insert", "add", "update", "setdefault"})
+"""Methods that put something into a container."""
 MOST_EXPRESSIONS = 100
 """Values of a top-level variable that are kept: generated files bind one name ten thousand times."""
 
@@ -39,7 +41,8 @@ def shared(names: frozenset[str]) -> frozenset[str]:
 
 class FunctionScope:
     __slots__ = (
-        "assigned_self", "bound", "called", "hands_self_on", "is_generator", "is_module", "outer", "read", "uses"
+        "assigned_self", "bound", "called", "filled_self", "hands_self_on", "is_generator", "is_module", "outer",
+        "read", "uses",
     )  # fmt: skip
 
     def __init__(self, is_module: bool) -> None:
@@ -50,18 +53,20 @@ class FunctionScope:
         self.uses: dict[str, set[str]] = {}
         self.called: set[str] = set()
         self.assigned_self: dict[str, None] = {}
+        self.filled_self: dict[str, None] = {}
         self.hands_self_on = False
         self.is_generator = False
 
 
 class ClassScope:
-    __slots__ = ("assigned_in", "attributes", "methods", "name")
+    __slots__ = ("assigned_in", "attributes", "filled_in", "methods", "name")
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.methods: dict[str, ir.FunctionIR] = {}
         self.attributes: dict[str, tuple[ir.Expr | None, ir.Expr | None]] = {}
         self.assigned_in: dict[str, tuple[str, ...]] = {}
+        self.filled_in: dict[str, tuple[str, ...]] = {}
 
 
 class Scopes:
@@ -172,6 +177,8 @@ class Scopes:
     def collect_attributes(self, method: str, scope: FunctionScope, cls: ClassScope) -> None:
         for attribute in scope.assigned_self:
             cls.assigned_in[attribute] = (*cls.assigned_in.get(attribute, ()), method)
+        for attribute in scope.filled_self:
+            cls.filled_in[attribute] = (*cls.filled_in.get(attribute, ()), method)
         if not scope.called.isdisjoint(REGISTERING):
             cls.assigned_in["*"] = (*cls.assigned_in.get("*", ()), method)
         if "setattr" in scope.called:
@@ -186,7 +193,16 @@ class Scopes:
         assert isinstance(scope, ClassScope)
         qualname = ".".join(self.qualname)
         return ir.ClassIR(
-            name, qualname, self.module, at, bases, decorators, scope.methods, scope.attributes, scope.assigned_in
+            name,
+            qualname,
+            self.module,
+            at,
+            bases,
+            decorators,
+            scope.methods,
+            scope.attributes,
+            scope.assigned_in,
+            scope.filled_in,
         )
 
     def close_module(self, path: str, name: str, body: ir.FunctionIR) -> ir.ModuleIR:
@@ -253,7 +269,22 @@ class Scopes:
             self.current.called.add(function.name)
             if function.name not in LEAVES_AS_IS and any(type(x) is ir.Name and x.name == "self" for x in arguments):
                 self.current.hands_self_on = True
+        if type(function) is ir.Attribute and function.name in FILLING:
+            self.fill(function.value)
         self.use(function, "()")
+
+    def fill(self, container: ir.Expr) -> None:
+        """``self.rows[k].append(x)``, ``self.table[k] = x``: the attribute keeps its value and holds more."""
+        while True:
+            if type(container) is ir.Subscript:
+                container = container.value
+            elif type(container) is ir.Call and type(container.function) is ir.Attribute:
+                container = container.function.value
+            else:
+                break
+        path = stored_path(container)
+        if path is not None and path.startswith("self.") and not self.muted:
+            self.current.filled_self[path[5:]] = None
 
     def bind_parameters(self, parameters: tuple[ir.Parameter, ...]) -> None:
         self.current.bound.update(p.name for p in parameters)
@@ -277,6 +308,8 @@ class Scopes:
             base = target.value
             if isinstance(base, ir.Name) and base.name == "self":
                 self.current.assigned_self[target.name] = None
+        elif isinstance(target, ir.Subscript):
+            self.fill(target.value)
 
     def bind_variable(self, name: str, value: ir.Expr | None, annotation: ir.Expr | None) -> None:
         scope = self.stack[-1]

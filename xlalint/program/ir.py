@@ -415,6 +415,8 @@ class ClassIR(msgspec.Struct, eq=False, weakref=True):
     """Class-level names: value and annotation."""
     assigned_in: dict[str, tuple[str, ...]]
     """Instance attribute → methods that assign it; ``*`` holds methods that register attributes by call."""
+    filled_in: dict[str, tuple[str, ...]]
+    """Instance attribute → methods that put something into it."""
 
 
 class ModuleIR(msgspec.Struct, eq=False):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 
 from xlalint.facts.domain.lattice import join_all
-from xlalint.facts.domain.values import NONE, UNKNOWN, Function, Value
+from xlalint.facts.domain.values import NONE, UNKNOWN, Function, Mapping, Sequence, Value
 from xlalint.facts.engine.classes import Classes
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.memo import Budget, Summary
@@ -84,7 +84,19 @@ class Attributes(Classes):
         seed = (name, join_all(values)) if values else None
         for method in updating:
             self.collect(method, name, seed, depth, values)
+        if values and all(map(is_empty, values)):
+            self.fill(cls, name, methods, depth, values)
         return [value for value in values if value is not UNKNOWN] if registered else values
+
+    def fill(
+        self, cls: ir.ClassIR, name: str, assigning: list[ir.FunctionIR], depth: Budget, values: list[Value]
+    ) -> None:
+        """What methods put into a container that is empty where it is made."""
+        seed = (name, join_all(values))
+        for filling in cls.filled_in.get(name, ()):
+            method = cls.methods.get(filling)
+            if method is not None and method not in assigning:
+                self.collect(method, name, seed, depth, values)
 
     def registered(self, cls: ir.ClassIR, name: str, assigning: tuple[str, ...], depth: Budget) -> list[Value]:
         """What ``register_buffer``, ``add_state`` and the like put into an attribute."""
@@ -130,3 +142,13 @@ class Attributes(Classes):
                 if value is not None:
                     return value
         return None
+
+
+def is_empty(value: Value) -> bool:
+    """A list or dict that holds nothing, or of whose entries nothing is known but how they begin."""
+    if type(value) is Sequence:
+        return value.elements == ()
+    if type(value) is Mapping:
+        held = [part for _, part in value.items] + ([] if value.rest is None else [value.rest])
+        return all(map(is_empty, held))
+    return False

@@ -176,7 +176,18 @@ def call_collections(frame: Frame, call: Call) -> Value:
         return sequence("list", None, members.element_of(frame, call.arguments[0]) if call.arguments else UNKNOWN)
     if call.name == "collections.defaultdict" and call.arguments and type(call.arguments[0]) is Class:
         return mapping((), frame.engine.instance_of(call.arguments[0].ir))
+    if call.name == "collections.defaultdict" and call.arguments and type(call.arguments[0]) is Namespace:
+        return mapping((), MADE_BY.get(call.arguments[0].name, UNKNOWN))
     return mapping((), UNKNOWN)
+
+
+MADE_BY = {
+    "builtins.list": sequence("list", ()),
+    "builtins.dict": mapping(),
+    "builtins.int": INT,
+    "builtins.float": FLOAT,
+}
+"""What an entry of a ``defaultdict`` begins with."""
 
 
 def call_itertools(frame: Frame, call: Call) -> Value:
