@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from xlalint.findings.own_examples import digest, is_own_example
+from xlalint.knowledge import tables
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 COSTLY = sorted(EXAMPLES.glob("*_costly.py"))
 MENDED = sorted(EXAMPLES.glob("*_mended.py"))
@@ -38,6 +41,20 @@ def findings(path: Path) -> list[dict[str, object]]:
     report = json.loads(run.stdout)
     assert report["skipped"] == []
     return list(report["findings"])
+
+
+def test_the_table_of_own_examples_is_that_of_their_texts(tmp_path: Path) -> None:
+    rows = [f"{digest(path.read_bytes())},{path.name}" for path in sorted(EXAMPLES.glob("*.py"))]
+    table = Path(tables.__file__).with_name("own_examples.csv").read_text(encoding="utf-8")
+    assert table.splitlines()[2:] == rows
+    copy = tmp_path / COSTLY[0].name
+    copy.write_bytes(COSTLY[0].read_bytes())
+    assert is_own_example(str(COSTLY[0]))
+    assert is_own_example(str(copy))
+    (tmp_path / "torch").mkdir()
+    assert not is_own_example(str(copy)), "a module of the project would be taken for torch"
+    copy.write_text(copy.read_text(encoding="utf-8").replace("import torch", "import os, torch"), encoding="utf-8")
+    assert not is_own_example(str(copy))
 
 
 def test_each_program_has_a_twin() -> None:

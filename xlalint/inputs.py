@@ -77,7 +77,7 @@ def gather(
     reported = frozenset(texts.data)
     spelled = reported - {file.path for file in found.files if not file.named}
     remarks: list[str] = []
-    for root in () if alone else _projects(paths, stdin, project, configurations):
+    for root in () if alone else projects(paths, stdin, project, configurations):
         remarks += texts.take_project(root)
     given = _input(texts, reported, remarks)
     # Who names a file wants to know that it can be read, be there torch in it or not.
@@ -183,7 +183,7 @@ def _kept(data: dict[str, bytes], graph: ImportGraph) -> frozenset[str]:
     return frozenset(kept.union(path for path in others if graph.leads_to(path, kept)))
 
 
-def _projects(
+def projects(
     paths: Iterable[Path], stdin: Stdin | None, project: str | None, configurations: Configurations
 ) -> list[str]:
     """The folders of the projects that hold what is named, each once, outermost first."""

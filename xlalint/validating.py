@@ -12,6 +12,7 @@ import msgspec
 
 from xlalint.device.validation.trials import Case, Settings, no_evidence, validated
 from xlalint.device.worker.experiment import Worker
+from xlalint.device.worker.guard import Guard
 from xlalint.facts.domain.values import Value
 from xlalint.facts.driver.partition import imported_source
 from xlalint.facts.events import Span
@@ -35,6 +36,7 @@ def validate(
     configurations: Configurations,
     settings: Settings,
     *,
+    guard: Guard | None = None,
     jobs: int = 1,
     only: frozenset[str] = frozenset(),
     told: Told | None = None,
@@ -42,11 +44,12 @@ def validate(
 ) -> Report:
     """``report`` with the evidence of each finding; those whose code is not among ``only``, if any, are left out.
 
-    ``noted`` is told what the user should know of the device. Raises ``WorkerError`` where there is none.
+    Statements of the linted program are run: ``guard`` says behind which wall, without it there is none. ``noted`` is
+    told what the user should know of the device. Raises ``WorkerError`` where there is none.
     """
-    kept = [one for one in report.diagnostics if one.suppressed is None and (not only or one.code in only)]
+    kept = runnable(report, only)
     cases = _Cases(kept, configurations)
-    with _Pool(min(jobs, len(kept)), settings) as pool:
+    with _Pool(min(jobs, len(kept)), settings, guard or Guard()) as pool:
         if noted is not None and not pool.network_off:
             noted("the programs are run beside the network: this system does not let it be taken away")
         verdicts: Counter[Verdict] = Counter()
@@ -59,13 +62,18 @@ def validate(
     return msgspec.structs.replace(report, diagnostics=tuple(proved))
 
 
+def runnable(report: Report, only: frozenset[str]) -> list[Diagnostic]:
+    """The findings that are run: of the codes ``only``, if any are named."""
+    return [one for one in report.diagnostics if one.suppressed is None and (not only or one.code in only)]
+
+
 class _Pool:
     """Findings run side by side, each on a worker of its own."""
 
-    def __init__(self, jobs: int, settings: Settings) -> None:
+    def __init__(self, jobs: int, settings: Settings, guard: Guard) -> None:
         self._settings = settings
         self._threads = ThreadPoolExecutor(max(1, jobs))
-        self._workers = [Worker() for _ in range(jobs)]
+        self._workers = [guard.worker() for _ in range(jobs)]
         self._idle: SimpleQueue[Worker] = SimpleQueue()
         for worker in self._workers:
             self._idle.put(worker)
@@ -90,7 +98,10 @@ class _Pool:
     def __enter__(self) -> _Pool:
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if error is not None:
+            for worker in self._workers:
+                worker.kill()
         self._threads.shutdown(cancel_futures=True)
         for worker in self._workers:
             worker.close()

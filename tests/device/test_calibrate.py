@@ -28,7 +28,7 @@ from xlalint.findings.pages import Page, parse_page
 from xlalint.knowledge.ops import HandCondition, OpRow, load_ops
 
 ROOT = Path(__file__).resolve().parents[2]
-MARK = "XLALINT_TEST_MARK"
+MARK = "XLA_TEST_MARK"
 COSTLY = """\
 import torch
 import torch_xla

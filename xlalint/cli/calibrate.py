@@ -7,16 +7,18 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from xlalint.cli.console import ProgressLine, say
 from xlalint.cli.options import GivenPath, Seconds, joined_some
+from xlalint.cli.sandbox import guard, sandbox_options, wanted
 
 if TYPE_CHECKING:
     from xlalint.device.calibration.device_profile import Calibration, Plan
-    from xlalint.findings.pages import Page
+    from xlalint.device.worker.guard import Guard
+    from xlalint.findings.registry import Listed
 
 _ALL = "ALL"
 _DEFAULT_FILE = "xlalint-profile.json"
@@ -40,8 +42,14 @@ _DEFAULT_FILE = "xlalint-profile.json"
     help="Seconds that one op or one run may take.",
 )
 @click.option("--quiet", "-q", is_flag=True, help="Errors only.")
+@sandbox_options
 def command(
-    ops: tuple[str, ...] | None, rules: tuple[str, ...] | None, output: str, timeout: float, quiet: bool
+    ops: tuple[str, ...] | None,
+    rules: tuple[str, ...] | None,
+    output: str,
+    timeout: float,
+    quiet: bool,
+    **chosen: Any,
 ) -> int:
     """Run the op table's probes and the rules' experiments on the device of PJRT_DEVICE (the CPU by default), and
     write a profile: the back end, the versions and all that differs there.
@@ -50,18 +58,22 @@ def command(
     Exit codes: 0 the profile is written, whatever differs; 2 it could not be.
     """
     from xlalint.device.calibration.device_profile import Plan
+    from xlalint.findings.pages import parse_page
+    from xlalint.findings.registry import is_own, page_of
 
     _refuse_unwritable(output)
-    plan = Plan(ops=_ops(ops, rules), pages=tuple(_pages(ops, rules)), seconds=timeout)
+    named = tuple(_named(ops, rules))
+    plan = Plan(ops=_ops(ops, rules), pages=tuple(parse_page(page_of(rule)) for rule in named), seconds=timeout)
+    around = guard(wanted(chosen), [], own=all(map(is_own, named)))
     started = time.monotonic()
-    found = _calibrated(plan, quiet)
+    found = _calibrated(plan, quiet, around)
     _write_profile(found, output)
     if not quiet:
         say("".join(f"{line}\n" for line in _summary_lines(found, time.monotonic() - started, output)))
     return 0
 
 
-def _calibrated(plan: Plan, quiet: bool) -> Calibration:
+def _calibrated(plan: Plan, quiet: bool, around: Guard) -> Calibration:
     from xlalint.device.calibration.device_profile import calibrate
     from xlalint.device.calibration.op_measurement import NotMeasurable
     from xlalint.device.worker.experiment import WorkerError
@@ -73,7 +85,7 @@ def _calibrated(plan: Plan, quiet: bool) -> Calibration:
             progress(done, total, remark)
 
     try:
-        return calibrate(plan, show_progress)
+        return calibrate(plan, show_progress, around)
     except (WorkerError, NotMeasurable) as error:
         raise click.ClickException(f"{error}: `pip install 'xlalint[device]'` brings what it needs") from error
     finally:
@@ -100,16 +112,13 @@ def _ops_of(word: str) -> list[str]:
     return found
 
 
-def _pages(ops: tuple[str, ...] | None, rules: tuple[str, ...] | None) -> Iterator[Page]:
+def _named(ops: tuple[str, ...] | None, rules: tuple[str, ...] | None) -> Iterator[Listed]:
+    """The rules whose experiments are run."""
     from xlalint.cli.rules_on_device import chosen_rules
-    from xlalint.findings.pages import parse_page
-    from xlalint.findings.registry import page_of
 
     if rules is None and ops is not None:
         return
-    names = () if rules is None or _ALL in rules else rules
-    for rule in chosen_rules(names):
-        yield parse_page(page_of(rule))
+    yield from chosen_rules(() if rules is None or _ALL in rules else rules)
 
 
 def _refuse_unwritable(output: str) -> None:

@@ -9,22 +9,23 @@ from typing import TYPE_CHECKING
 import click
 
 from xlalint.cli.console import say
+from xlalint.cli.sandbox import Sandbox, guard
 
 if TYPE_CHECKING:
     from xlalint.findings.registry import Listed
 
 
-def run_rules(names: tuple[str, ...]) -> int:
+def run_rules(names: tuple[str, ...], sandbox: Sandbox) -> int:
     """Say of each rule whether its claims hold here; 1 where one does not."""
     from xlalint.device.calibration.page_figures import disagreements, measure_page
-    from xlalint.device.worker.experiment import Worker, WorkerError
+    from xlalint.device.worker.experiment import WorkerError
     from xlalint.findings.pages import parse_page
-    from xlalint.findings.registry import page_of
+    from xlalint.findings.registry import is_own, page_of
 
     wrong = 0
     rules = tuple(chosen_rules(names))
     try:
-        with Worker() as worker:
+        with guard(sandbox, [], own=all(map(is_own, rules))).worker() as worker:
             versions = worker.versions
             say(f"torch {versions.torch}, torch_xla {versions.torch_xla}, {versions.device} device\n")
             for rule in rules:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from xlalint.cli import check
+from xlalint.cli import sandbox as sandboxing
 from xlalint.cli.console import ProgressLine, complain, say
 from xlalint.cli.entry import FAILED
 from xlalint.cli.options import (
@@ -63,19 +64,21 @@ class Wanted(NamedTuple):
 @click.option("--only", metavar="LIST", multiple=True, callback=joined_some, help="Run findings of these rules only.")
 @click.option("--show-program", is_flag=True, help="Show the program that was run for each finding.")
 @click.option("--keep", type=GivenPath(file_okay=False), metavar="DIR", help="Write the programs to this folder.")
+@sandboxing.sandbox_options
 @click.option("--rules", is_flag=True, help="Run the rules' own experiments instead; PATHs are codes or names.")
 def command(paths: tuple[str, ...], rules: bool, project: str | None, no_project: bool, **chosen: Any) -> int:
     """Lint PATHs and run each finding on a torch_xla device: as it is, and without what it is flagged for.
 
-    The device is that of PJRT_DEVICE, the CPU by default. Your program is not run: each finding is cut out of it, and
-    the rest is stood in for. Exit codes: 0 nothing found that the device does not refute, 1 findings, 2 the tool
-    could not do what was asked.
+    The device is that of PJRT_DEVICE, the CPU by default. Each finding is cut out of your program: statements of yours
+    run, behind a wall, and the rest is stood in for. Exit codes: 0 nothing found that the device does not refute, 1
+    findings, 2 the tool could not do what was asked.
     """
     wanted = Wanted(*(chosen.pop(name) for name in Wanted._fields))
+    sandbox = sandboxing.wanted(chosen)
     if rules:
         from xlalint.cli.rules_on_device import run_rules
 
-        return run_rules(paths)
+        return run_rules(paths, sandbox)
     chosen |= {"statistics": False, "ignore_suppressions": False}
     output = check.output_of(chosen)
     configured = configurations(chosen)
@@ -84,7 +87,8 @@ def command(paths: tuple[str, ...], rules: bool, project: str | None, no_project
     named = check.named_paths(paths or (".",))
     only = _codes(wanted.only)
     linted = check.linted(named, configured, None, check.Reading(True, project, no_project), output)
-    report = _validated(linted, configured, wanted, only, output.quiet)
+    folders = _folders(named, configured, project, no_project)
+    report = _validated(linted, configured, wanted, only, _Bounds(sandbox, folders), output.quiet)
     _complain_of_other_devices(report)
     kept = wanted.keep is None or _keep(report, Path(wanted.keep))
     written = check.write_report(report, configured, None, output)
@@ -94,6 +98,21 @@ def command(paths: tuple[str, ...], rules: bool, project: str | None, no_project
     return check.exit_code(report, configured, output) if written and kept else FAILED
 
 
+class _Bounds(NamedTuple):
+    """What the programs may do."""
+
+    sandbox: sandboxing.Sandbox
+    folders: list[str]
+    """They may be read."""
+
+
+def _folders(named: list[Path], configured: Configurations, project: str | None, alone: bool) -> list[str]:
+    """What is linted, and the projects that it lies in."""
+    from xlalint.inputs import projects
+
+    return [*map(os.path.abspath, named), *(() if alone else projects(named, None, project, configured))]
+
+
 def _codes(names: tuple[str, ...] | None) -> frozenset[str]:
     """Of the rules that are named, by code or by name; empty for all of them. Raises ``UsageError``."""
     from xlalint.cli.rules_on_device import chosen_rules
@@ -101,11 +120,23 @@ def _codes(names: tuple[str, ...] | None) -> frozenset[str]:
     return frozenset(rule.code for rule in chosen_rules(names)) if names else frozenset()
 
 
-def _validated(linted: Report, configured: Configurations, wanted: Wanted, only: frozenset[str], quiet: bool) -> Report:
+def _validated(
+    linted: Report,
+    configured: Configurations,
+    wanted: Wanted,
+    only: frozenset[str],
+    bounds: _Bounds,
+    quiet: bool,
+) -> Report:
     from xlalint.device.validation.trials import Settings
     from xlalint.device.worker.experiment import WorkerError
-    from xlalint.validating import validate
+    from xlalint.findings.own_examples import is_own_example
+    from xlalint.validating import runnable, validate
 
+    paths = {one.path for one in runnable(linted, only)}
+    if not paths:
+        return linted
+    around = sandboxing.guard(bounds.sandbox, bounds.folders, own=all(map(is_own_example, paths)))
     settings = configured.of_folder(os.getcwd()).settings
     progress = ProgressLine(sys.stderr, "findings") if sys.stderr.isatty() and not quiet else None
 
@@ -118,6 +149,7 @@ def _validated(linted: Report, configured: Configurations, wanted: Wanted, only:
             linted,
             configured,
             Settings(wanted.steps, wanted.timeout, _modes(settings.mode)),
+            guard=around,
             jobs=settings.jobs or _side_by_side(),
             only=only,
             told=told,

@@ -76,6 +76,11 @@ def find(name: str, rules: Iterable[Listed]) -> Listed | None:
     return next((one for one in rules if name.upper() == one.code or name.lower() == one.name), None)
 
 
+def is_own(one: Listed) -> bool:
+    """Whether a rule is the package's, and no plugin's."""
+    return one.package == PACKAGE
+
+
 def page_of(one: Listed) -> str:
     """The text of a rule's page (Markdown). Raises ``RegistryError`` if there is none."""
     name = one.module.rpartition(".")[2] + ".md"

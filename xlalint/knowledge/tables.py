@@ -78,6 +78,12 @@ def cuda_packages() -> frozenset[str]:
 
 
 @functools.cache
+def own_examples() -> frozenset[str]:
+    """The package's own examples, by the SHA-256 of their text."""
+    return frozenset(digest for digest, _ in rows("own_examples.csv", 2))
+
+
+@functools.cache
 def lowerings() -> dict[str, frozenset[str]]:
     """The devices on which ops are lowered that fall back on the CPU device."""
     return {op: frozenset(devices.split()) for op, devices, _ in rows("lowerings.csv", 3)}

@@ -11,6 +11,7 @@ from xlalint.device.calibration.op_measurement import OpProbes
 from xlalint.device.calibration.op_profile import OpsMeasured, Told, measure_ops
 from xlalint.device.calibration.rule_profile import measure_rule
 from xlalint.device.worker.client import Worker
+from xlalint.device.worker.guard import Guard
 from xlalint.device.worker.protocol import Versions
 from xlalint.findings import profile
 from xlalint.findings.model import Device
@@ -36,7 +37,7 @@ class Calibration(msgspec.Struct, frozen=True):
     ops: OpsMeasured
 
 
-def calibrate(plan: Plan, told: Told) -> Calibration:
+def calibrate(plan: Plan, told: Told, guard: Guard) -> Calibration:
     """Raises ``WorkerError`` where there is no device, and ``NotMeasurable`` where ops can't be measured.
 
     Ops and rules have a worker each: what torch's databases set when they are imported is not for the rules' programs.
@@ -44,12 +45,12 @@ def calibrate(plan: Plan, told: Told) -> Calibration:
     ops = _NO_OPS
     versions: Versions | None = None
     if plan.ops is None or plan.ops:
-        with Worker() as worker:
+        with guard.worker() as worker:
             versions = worker.versions
             ops = measure_ops(OpProbes(worker, plan.seconds), plan.ops, told)
     rules: list[RuleProfile] = []
     if plan.pages or versions is None:
-        with Worker() as worker:
+        with guard.worker() as worker:
             versions = worker.versions
             rules = _measure_rules(plan, worker, told)
     device = Device(versions.device, versions.torch, versions.torch_xla)

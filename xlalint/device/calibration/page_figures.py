@@ -45,7 +45,7 @@ def measure_page(page: Page, worker: Worker, seconds: float = 60.0) -> tuple[Mea
                 tries = 1 if block.kind == "bad" else _TRIES
                 figures = _on_each(worker, text, experiment, seconds, tries)
             elif experiment.env:
-                with Worker(experiment.env) as own:
+                with worker.beside(experiment.env) as own:
                     figures = measure(own, text, mode, experiment.steps, seconds, network=network)
             else:
                 figures = measure(worker, text, mode, experiment.steps, seconds, network=network)

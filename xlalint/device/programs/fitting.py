@@ -24,7 +24,12 @@ _ROUND = 48
 _ROUNDS = 6
 _SECONDS = 20.0
 """That one go may take, and after which no other one begins."""
-_HOPELESS = frozenset({"TimedOut", "TooMuchTime", "TooMuchOutput", "Died", "NotReached", "NoSteps", "NoValue"})
+_HOPELESS = frozenset(
+    {
+        *("TimedOut", "TooMuchTime", "TooMuchOutput", "TooMuchMemory", "TooManyProcesses", "TooManyFiles"),
+        *("Died", "NotReached", "NoSteps", "NoValue"),
+    }
+)
 """Failures that no other tensor mends."""
 _TENSOR = re.compile(r"stand_in\.tensor\('(?P<kind>\w+)', (?P<rank>\d)(?:, dims=(?P<dims>\([^)]*\)))?(?P<rest>.*)\)")
 _PARTS_WANTED = re.compile(r"unpack.*expected (\d+)")

@@ -1,4 +1,4 @@
-"""The linter's side of the device worker: start it, hand it programs, outlive it."""
+"""The linter's side of the device worker: start it, behind a wall where one is given, hand it programs, outlive it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import io
 import os
 import signal
 import subprocess
-import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -16,34 +16,59 @@ from typing import BinaryIO, cast
 
 import msgspec
 
+from xlalint.device.wall.choice import Wall, python
+from xlalint.device.wall.process_tree import ProcessTree
 from xlalint.device.worker import protocol
+from xlalint.device.worker.channel import Channel, Gone, TooLate
 from xlalint.device.worker.confinement import OUTPUT, end_of, ending, left_in
+from xlalint.device.worker.limits import Limits
 from xlalint.device.worker.protocol import Failure, Outcome, Request, Versions
 from xlalint.findings.model import Mode
 
-_COMMAND = (sys.executable, "-m", "xlalint.device.worker.server")
+_SERVE = "from xlalint.device.worker.server import main; sys.exit(main(sys.argv[1:]))"
+_WALLED, _ONCE = "--walled", "--once"
 _DEFAULTS = {"PJRT_DEVICE": "CPU", "TF_CPP_MIN_LOG_LEVEL": "3"}
-_START = 60.0
-"""Seconds that the import of torch_xla may take."""
+_START = 300.0
+"""Seconds that the import of torch_xla may take, where no program waits for it."""
+_PATIENCE = 60.0
+"""Seconds that an answer may take beyond what its program may: the import of what it asks for."""
 
 
 class WorkerError(Exception):
     """The worker did not start: torch or torch_xla is not installed, or does not work here."""
 
 
+class _Ended(Exception):
+    """The program was ended with its worker."""
+
+    def __init__(self, failure: Failure) -> None:
+        self.failure = failure
+
+
 class Worker:
     """A process that holds torch_xla and runs each program in a fresh child of its own: 0.2 s a program.
 
     Without ``forks``, for systems that have none, each program gets a new interpreter, which takes seconds. Raises
-    WorkerError where it can't start. ``env`` is added to this process's environment; it is there before torch_xla is
-    imported.
+    WorkerError where it can't start. ``env`` is added to this process's environment, of which little comes through a
+    ``wall``; it is there before torch_xla is imported. A worker behind a wall ends with the thread that started it.
     """
 
     versions: Versions
 
-    def __init__(self, env: Mapping[str, str] | None = None, forks: bool = hasattr(os, "fork")) -> None:
-        self._env = {**_DEFAULTS, **os.environ, **(env or {})}
-        self._forks = forks
+    def __init__(
+        self,
+        env: Mapping[str, str] | None = None,
+        forks: bool = hasattr(os, "fork"),
+        *,
+        wall: Wall | None = None,
+        limits: Limits | None = None,
+        patience: float = _PATIENCE,
+    ) -> None:
+        inherited = {**_DEFAULTS, **os.environ}
+        self._env = {**(wall.environment(inherited) if wall is not None else inherited), **(env or {})}
+        self._forks, self._wall, self._patience = forks, wall, patience
+        self._limits = limits or Limits()
+        self._closed = False
         # A file and not a pipe: nobody reads it while the worker runs.
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         if forks:
@@ -53,56 +78,107 @@ class Worker:
 
     def run(self, request: Request) -> Outcome:
         """Run one program. What goes wrong in it stands in the outcome; raises WorkerError only."""
+        request = self._limits.laid_on(request)
+        if self._closed:
+            return Outcome(failure=Failure("Died", "its worker was ended"))
         if not self._forks:
             return self._run_alone(request)
-        outcome: Outcome | None = None
-        with suppress(BrokenPipeError):
-            protocol.write(cast(BinaryIO, self._process.stdin), request)
-            outcome = protocol.read(self._answers, Outcome)
-        if outcome is None:
-            self._stop()
-            self._start()
-            return Outcome(failure=Failure("Died", "the worker died while it ran this, and was started again"))
-        return outcome
+        try:
+            outcome = self._answer(request)
+        except Gone:
+            failure = Failure("Died", "the worker died while it ran this, and was started again")
+            return self._again(Outcome(failure=failure))
+        except TooLate:
+            return self._again(Outcome(failure=Failure("TimedOut", f"still running after {request.seconds:g} s")))
+        except _Ended as ended:
+            return self._again(Outcome(failure=ended.failure))
+        return self._again(outcome) if outcome.last else outcome
+
+    def beside(self, env: Mapping[str, str]) -> Worker:
+        """Another one like this, with more in its environment."""
+        return Worker(env, self._forks, wall=self._wall, limits=self._limits, patience=self._patience)
 
     def close(self) -> None:
+        self._closed = True
         if self._forks:
             self._stop()
         self._errors.close()
 
-    @property
-    def _answers(self) -> BinaryIO:
-        return cast(BinaryIO, self._process.stdout)
+    def kill(self) -> None:
+        """End it at once, with the program that it runs. What waits for an answer gets one."""
+        self._closed = True
+        if self._forks:
+            self._end_tree()
+
+    def _answer(self, request: Request) -> Outcome:
+        """Raises ``Gone``, ``TooLate`` and ``_Ended``."""
+        deadline = time.monotonic() + request.seconds + self._patience
+        self._tree.begin()
+        self._channel.send(protocol.framed(request), deadline)
+        body = self._channel.receive(deadline, lambda: self._look(request))
+        return msgspec.msgpack.decode(body, type=Outcome)
+
+    def _look(self, request: Request) -> None:
+        """Raises ``_Ended`` where the program takes more than it may. No process can be told it by the kernel: shared
+        pages are nobody's, and an administrator's processes are not counted."""
+        load = self._tree.grown(request.data_bytes)
+        if load.tasks > request.tasks:
+            raise _Ended(Failure("TooManyProcesses", f"had more than {request.tasks} processes and threads"))
+        if load.memory > request.data_bytes:
+            raise _Ended(Failure("TooMuchMemory", f"used more than {request.data_bytes >> 20} MB of memory"))
+
+    def _again(self, outcome: Outcome) -> Outcome:
+        self._end_tree()
+        self._stop()
+        if not self._closed:
+            self._start()
+        return outcome
 
     def _start(self) -> None:
+        command = python(_SERVE, ()) if self._wall is None else self._wall.around(_SERVE, [_WALLED])
         self._process = subprocess.Popen(
-            _COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, env=self._env
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, env=self._env, bufsize=0
         )
-        versions = protocol.read(self._answers, Versions)
-        if versions is None:
-            self._process.kill()
+        self._tree = ProcessTree(self._process.pid)
+        pipes = (cast(BinaryIO, each).fileno() for each in (self._process.stdin, self._process.stdout))
+        self._channel = Channel(*pipes)
+        try:
+            versions = msgspec.msgpack.decode(self._channel.receive(time.monotonic() + _START), type=Versions)
+        except (Gone, TooLate) as error:
+            self._end_tree()
             self._stop()
-            raise WorkerError(self._last_words())
-        self.versions = versions
+            raise WorkerError(self._last_words()) from error
+        walled_off = self._wall is not None and not self._wall.inside.network
+        self.versions = msgspec.structs.replace(versions, network_off=versions.network_off or walled_off)
 
     def _stop(self) -> None:
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
                 with suppress(BrokenPipeError):
                     stream.close()
-        self._process.wait()
+        try:
+            self._process.wait(self._patience)
+        except subprocess.TimeoutExpired:
+            self._end_tree()
+            self._process.wait()
+
+    def _end_tree(self) -> None:
+        """The first process behind a wall takes all others with it; without a wall they are ended one by one."""
+        if self._process.poll() is None:
+            self._tree.kill()
+        self._process.kill()
 
     def _run_alone(self, request: Request) -> Outcome:
         with tempfile.TemporaryDirectory(prefix="xlalint-") as scratch:
             process = subprocess.Popen(
-                (*_COMMAND, "--once", scratch),
+                python(_SERVE, [_ONCE, scratch]),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
                 env=self._env,
             )
             try:
-                told, _ = process.communicate(protocol.framed(request), timeout=_START + request.seconds)
+                told, _ = process.communicate(protocol.framed(request), timeout=self._patience + request.seconds)
             except subprocess.TimeoutExpired:
                 _kill(process)
                 failure = Failure("TimedOut", f"still running after {request.seconds:g} s")
@@ -133,8 +209,11 @@ class Worker:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if error is not None and self._forks:
-            # Not to wait for what runs: the worker ends it, and itself.
-            self._process.send_signal(signal.SIGINT)
+            if self._wall is not None:
+                self.kill()
+            else:
+                # Not to wait for what runs: the worker ends it, and itself.
+                self._process.send_signal(signal.SIGINT)
         self.close()
 
 

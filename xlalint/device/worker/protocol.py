@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import BinaryIO, TypeVar
 
 import msgspec
@@ -15,6 +16,9 @@ LEFT = "left.txt"
 """The name of the file in which a program may leave a text for whoever asked for its run."""
 DYNAMO = ("torch._dynamo", "torch._functorch.aot_autograd", "torch_xla._dynamo.dynamo_bridge")
 """What `torch.compile` imports when it is first used, in seconds."""
+TASKS = max(1024, 16 * (os.cpu_count() or 1))
+"""Processes and threads: the device's runtime starts some for each core."""
+FILES = 100_000
 _LENGTH_BYTES = 8
 
 
@@ -28,11 +32,16 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 60.0
     """Wall time before the program and all that it started are killed."""
     data_bytes: int = 4 << 30
-    """RLIMIT_DATA. Not RLIMIT_AS: importing torch_xla alone maps 5 GB."""
+    """RLIMIT_DATA of each process (not RLIMIT_AS: importing torch_xla alone maps 5 GB), and all pages of all of them,
+    shared ones counted once."""
     cpu_seconds: int = 300
     """RLIMIT_CPU, over all threads."""
     file_bytes: int = 64 << 20
     """RLIMIT_FSIZE, for each file that the program writes; its output is one."""
+    tasks: int = TASKS
+    """Processes and threads at a time."""
+    files: int = FILES
+    """Files and folders that may lie in the scratch folder at a time."""
     network: bool = False
     """Whether it may use the network: for programs of our own, on a device whose runtime may ask for it."""
     preload: tuple[str, ...] = ()
@@ -75,6 +84,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """By line, where it was asked for; the program's own path is ``PROGRAM``."""
     unattributed: Counts = Counts()
     """What no line explains: ``totals`` less ``lines``."""
+    last: bool = False
+    """Whether the worker ends with this one: what the program left can't be removed."""
     probed: tuple[Failure | None, ...] = ()
     """Of each probe that was run, why it failed."""
 
@@ -109,6 +120,11 @@ def read(stream: BinaryIO, kind: type[_Message]) -> _Message | None:
         return None
     body = whole(head + stream.read(int.from_bytes(head, "little")))
     return msgspec.msgpack.decode(body, type=kind) if body is not None else None
+
+
+def length(body: bytes) -> int:
+    """Of the message with this body."""
+    return _LENGTH_BYTES + len(body)
 
 
 def whole(data: bytes | bytearray) -> bytes | None:

@@ -1,8 +1,9 @@
 """The device worker: imports torch_xla once, then forks a fresh child for each program.
 
 ``python -m xlalint.device.worker.server`` talks ``protocol`` on its stdin and stdout. It never touches a device itself:
-a fork after the device is initialised hangs for good (measured, torch_xla 2.9). With ``--once FOLDER`` it runs one
-program in its own process and in that folder, for systems that can't fork.
+a fork after the device is initialised hangs for good (measured, torch_xla 2.9). With ``--walled`` it is the first
+process behind a wall. With ``--once FOLDER`` it runs one program in its own process and in that folder, for systems
+that can't fork.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ from typing import BinaryIO, NamedTuple
 
 import msgspec
 
+from xlalint.device.wall import leftovers
 from xlalint.device.worker import protocol
 from xlalint.device.worker.child import execute
 from xlalint.device.worker.confinement import (
+    FIRST,
     OUTPUT,
     adopt_orphans,
     confine,
@@ -31,6 +34,7 @@ from xlalint.device.worker.confinement import (
     end_of,
     ending,
     flush,
+    hide,
     leave_the_network,
     left_in,
     redirect,
@@ -39,8 +43,11 @@ from xlalint.device.worker.protocol import Failure, Outcome, Request, Versions
 from xlalint.findings.model import Mode
 
 ONCE = "--once"
+WALLED = "--walled"
 _LOOK_EACH = 0.05
 """Seconds between two looks whether a silent child still lives."""
+_MOST_SAID = 256 << 20
+"""Bytes of a message. The program can write it in place of what counts it."""
 
 
 class Pipes(NamedTuple):
@@ -55,25 +62,38 @@ def main(arguments: list[str]) -> int:
     redirect(os.devnull, 0, os.O_RDONLY)
     # What torch prints while it is imported must not stand between two messages.
     os.dup2(2, 1)
-    return _run_once(pipes, Path(arguments[1])) if arguments[:1] == [ONCE] else _serve(pipes)
+    if arguments[:1] == [ONCE]:
+        return _run_once(pipes, Path(arguments[1]))
+    return _serve(pipes, WALLED in arguments and os.getpid() == FIRST)
 
 
-def _serve(pipes: Pipes) -> int:
-    adopt_orphans()
-    network_off = _in_a_child_of_its_own()
+def _serve(pipes: Pipes, walled: bool) -> int:
+    if walled:
+        # A program could send it; the worker ends with its pipes.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        hide()
+        network_off = False
+    else:
+        adopt_orphans()
+        network_off = _in_a_child_of_its_own()
     protocol.write(pipes.answers, _load(network_off))
     while (request := protocol.read(pipes.requests, Request)) is not None:
-        protocol.write(pipes.answers, _answer(request, pipes))
+        outcome = _answer(request, pipes, walled)
+        # What can't be removed goes with the wall.
+        last = walled and not leftovers.remove()
+        protocol.write(pipes.answers, msgspec.structs.replace(outcome, last=last))
+        if last:
+            break
     return 0
 
 
-def _answer(request: Request, pipes: Pipes) -> Outcome:
+def _answer(request: Request, pipes: Pipes, walled: bool) -> Outcome:
     try:
         for name in (*request.preload, *(protocol.DYNAMO if request.mode is Mode.DYNAMO else ())):
             import_module(name)
     except ImportError as error:
         return Outcome(failure=Failure(type(error).__name__, str(error)))
-    return _run_in_child(request, pipes)
+    return _run_in_child(request, pipes, walled)
 
 
 def _run_once(pipes: Pipes, scratch: Path) -> int:
@@ -107,28 +127,31 @@ def _in_a_child_of_its_own() -> bool:
     return os.waitpid(child, 0)[1] == 0
 
 
-def _run_in_child(request: Request, pipes: Pipes) -> Outcome:
+def _run_in_child(request: Request, pipes: Pipes, walled: bool) -> Outcome:
     scratch = Path(tempfile.mkdtemp(prefix="xlalint-"))
     out, into = os.pipe()
     child = os.fork()
     if child == 0:
-        _be_the_child(scratch, request, pipes, into)
+        _be_the_child(scratch, request, pipes, into, walled)
     os.close(into)
     try:
-        outcome = _outcome_of(out, child, request)
+        outcome = _outcome_of(out, child, request, walled)
         return msgspec.structs.replace(outcome, output=end_of(scratch / OUTPUT), left=left_in(scratch))
     finally:
         os.close(out)
-        shutil.rmtree(scratch, ignore_errors=True)
+        with contextlib.suppress(RecursionError):
+            shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _be_the_child(scratch: Path, request: Request, pipes: Pipes, into: int) -> None:
+def _be_the_child(scratch: Path, request: Request, pipes: Pipes, into: int, walled: bool) -> None:
     """Never returns. Only the process that was forked for it tells the outcome, not what the program forks in turn."""
     code, mine = 1, os.getpid()
     try:
         for pipe in pipes:
             os.close(pipe.fileno())
-        confine(scratch, request)
+        if walled:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        confine(scratch, request, walled)
         outcome = execute(request)
         flush()
         if os.getpid() == mine:
@@ -140,10 +163,13 @@ def _be_the_child(scratch: Path, request: Request, pipes: Pipes, into: int) -> N
         os._exit(code)
 
 
-def _outcome_of(out: int, child: int, request: Request) -> Outcome:
+def _outcome_of(out: int, child: int, request: Request, walled: bool) -> Outcome:
     """What the child says, or why it says nothing. Nothing that it started is left."""
     try:
-        body, status = _listen(out, child, request.seconds)
+        body, status = _listen(out, child, request, walled)
+    except _TooMuch as error:
+        end_children()
+        return Outcome(failure=error.failure)
     except BaseException:  # the worker is being ended; in a session of its own the child would go on
         os.killpg(child, signal.SIGKILL)
         raise
@@ -158,21 +184,35 @@ def _outcome_of(out: int, child: int, request: Request) -> Outcome:
     end_children()
     if body is None:
         return Outcome(failure=ending(status, request))
-    return msgspec.msgpack.decode(body, type=Outcome)
+    try:
+        return msgspec.msgpack.decode(body, type=Outcome)
+    except msgspec.DecodeError:
+        return Outcome(failure=Failure("Died", "the process told what no program tells"))
 
 
-def _listen(out: int, child: int, seconds: float) -> tuple[bytes | None, int | None]:
-    """The message of the child, None if there is none; and its status, None if it still lives.
+class _TooMuch(Exception):
+    """The program is ended for what it does."""
+
+    def __init__(self, failure: Failure) -> None:
+        self.failure = failure
+
+
+def _listen(out: int, child: int, request: Request, walled: bool) -> tuple[bytes | None, int | None]:
+    """The message of the child, None if there is none; and its status, None if it still lives. Raises ``_TooMuch``.
 
     The end of the pipe is no sign: a process that the program has forked may hold it.
     """
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + request.seconds
     data = bytearray()
     status: int | None = None
     while (body := protocol.whole(data)) is None:
         ready, _, _ = select.select([out], [], [], _LOOK_EACH)
         part = os.read(out, 1 << 16) if ready else b""
         data += part
+        if len(data) > _MOST_SAID:
+            raise _TooMuch(Failure("TooMuchOutput", f"told more than {_MOST_SAID >> 20} MB of itself"))
+        if walled and leftovers.files() > request.files:
+            raise _TooMuch(Failure("TooManyFiles", f"wrote more than {request.files} files"))
         if part:
             continue
         if status is not None or time.monotonic() > deadline:

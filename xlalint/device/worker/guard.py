@@ -1,0 +1,23 @@
+"""What stands between the programs of a run and the system: a wall, or none, and limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from xlalint.device.wall.choice import Wall
+from xlalint.device.worker.client import Worker
+from xlalint.device.worker.limits import Limits
+
+
+class Guard(msgspec.Struct, frozen=True, kw_only=True):
+    """The same for all workers of a run."""
+
+    wall: Wall | None = None
+    """None: programs are limited, and can do what the user can."""
+    limits: Limits = Limits()
+
+    def worker(self, env: Mapping[str, str] | None = None) -> Worker:
+        """Raises ``WorkerError``."""
+        return Worker(env, wall=self.wall, limits=self.limits)
