@@ -51,7 +51,9 @@ def validate(
     cases = _Cases(kept, configurations)
     with _Pool(min(jobs, len(kept)), settings, guard or Guard()) as pool:
         if noted is not None and not pool.network_off:
-            noted("the programs are run beside the network: this system does not let it be taken away")
+            noted(
+                "the programs are run beside the network: the device asks for it, or the system does not take it away"
+            )
         verdicts: Counter[Verdict] = Counter()
         proved: list[Diagnostic] = []
         for one, evidence in zip(kept, pool.map(cases.run, kept), strict=True):

@@ -185,17 +185,17 @@ def test_a_flood_of_empty_files_is_stopped(behind: Behind) -> None:
 @pytest.mark.parametrize(
     "flood",
     [
-        "m = mmap.mmap(-1, 1 << 30)\nfor n in range(0, 1 << 30, 4096):\n    m[n] = 1\ntime.sleep(20)",
-        "kept = [mmap.mmap(-1, 1 << 26) for _ in range(40)]\n"
+        "m = mmap.mmap(-1, 4 << 30)\nwhile m.tell() < 4 << 30:\n    m.write(bytes(1 << 26))\ntime.sleep(20)",
+        "kept = [mmap.mmap(-1, 1 << 26) for _ in range(64)]\n"
         "for m in kept:\n    m.write(bytes(1 << 26))\ntime.sleep(20)",
-        "for _ in range(8):\n    if os.fork() == 0:\n        kept = b'x' * (200 << 20)\n        time.sleep(20)\n"
+        "for _ in range(8):\n    if os.fork() == 0:\n        kept = b'x' * (400 << 20)\n        time.sleep(20)\n"
         "time.sleep(20)",
     ],
     ids=["shared", "many-shared", "many-processes"],
 )
 def test_memory_is_counted_over_all_processes_and_with_shared_pages(behind: Behind, flood: str) -> None:
-    found = told(behind.run(flood, data_bytes=768 * MEGABYTE))
-    assert found == "TooMuchMemory: used more than 768 MB of memory"
+    found = told(behind.run(flood, data_bytes=2048 * MEGABYTE))
+    assert found == "TooMuchMemory: used more than 2048 MB of memory"
     assert behind.works()
 
 
@@ -228,7 +228,7 @@ def test_the_worker_can_be_neither_traced_nor_read(behind: Behind) -> None:
     body = attempt(
         "open('/proc/1/mem', 'rb')",
         "open('/proc/1/environ', 'rb').read()",
-        "os.listdir('/proc/1/fd')",
+        "open('/proc/1/fd/0', 'rb')",
         f"if {attach} != 0: raise SystemError('refused')",
         "open('/proc/sys/kernel/core_pattern', 'w')",
         "open('/proc/sys/user/max_user_namespaces', 'w')",
@@ -237,13 +237,16 @@ def test_the_worker_can_be_neither_traced_nor_read(behind: Behind) -> None:
 
 
 def test_a_fork_bomb_is_ended(behind: Behind) -> None:
-    found = told(behind.run("while True:\n    try:\n        os.fork()\n    except OSError:\n        pass", tasks=100))
+    """It doubles five times a second, in a small process, so as not to take the machine from the other tests."""
+    bomb = "import os, time\nwhile True:\n    os.fork()\n    time.sleep(0.2)"
+    found = told(behind.run(f"subprocess.run([sys.executable, '-I', '-S', '-c', {bomb!r}])", tasks=100))
     assert found == "TooManyProcesses: had more than 100 processes and threads"
     assert behind.works()
 
 
 def test_a_thread_bomb_is_ended(behind: Behind) -> None:
-    body = "while True:\n    try:\n        threading.Thread(target=time.sleep, args=(100,)).start()\n    except RuntimeError:\n        pass"
+    start = "threading.Thread(target=time.sleep, args=(100,)).start()"
+    body = f"while True:\n    try:\n        {start}\n    except RuntimeError:\n        pass"
     assert told(behind.run(body, tasks=100)).startswith("TooManyProcesses")
     assert behind.works()
 
@@ -289,7 +292,8 @@ def test_what_it_leaves_is_gone_for_the_next(behind: Behind) -> None:
     behind.run(deep)
     assert time.monotonic() - began < 60
     output = raised(behind.run("print(os.listdir('/dev/shm'), len(os.listdir('/run/xlalint')))"))
-    assert output.split() == ["[]", "1"]
+    # Its own folder, and one that torch makes when it is imported.
+    assert output.split() in (["[]", "1"], ["[]", "2"])
 
 
 def test_a_worker_that_is_stopped_from_outside_is_ended_by_the_client(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ _EXECUTABLE = "bwrap"
 _NAMESPACES = ("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
 
 
-def command(inside: Enclosure) -> list[str] | None:
+def bubblewrap_command(inside: Enclosure) -> list[str] | None:
     """What to put before a command; None where it is not installed."""
     executable = shutil.which(_EXECUTABLE)
     return None if executable is None else [executable, *_options(inside), "--"]

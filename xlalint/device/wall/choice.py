@@ -15,7 +15,7 @@ from xlalint.device.wall.environment import clean
 from xlalint.device.wall.errors import NoWall
 
 MECHANISMS: Mapping[str, Callable[[Enclosure], list[str] | None]] = MappingProxyType(
-    {bubblewrap.NAME: bubblewrap.command, namespaces.NAME: namespaces.command}
+    {bubblewrap.NAME: bubblewrap.bubblewrap_command, namespaces.NAME: namespaces.namespaces_command}
 )
 _SECONDS = 30.0
 _IMPORTS_FROM = "import sys; sys.path += [one for one in {path!r} if one not in sys.path]; {code}"
@@ -24,7 +24,6 @@ _IMPORTS_FROM = "import sys; sys.path += [one for one in {path!r} if one not in 
 class Wall(msgspec.Struct, frozen=True):
     """A command that runs another one behind the wall."""
 
-    mechanism: str
     prefix: tuple[str, ...]
     inside: Enclosure
 
@@ -48,7 +47,7 @@ def build(inside: Enclosure, mechanisms: Sequence[str] = tuple(MECHANISMS)) -> W
         prefix = MECHANISMS[name](inside)
         refused = "not there" if prefix is None else _refusal([*prefix, *python("pass", ())])
         if prefix is not None and not refused:
-            return Wall(name, tuple(prefix), inside)
+            return Wall(tuple(prefix), inside)
         said.append(f"{name}: {refused}")
     raise NoWall(f"this system allows no wall around a program ({'; '.join(said)})")
 

@@ -12,7 +12,7 @@ from xlalint.device.wall.enclosure import KERNELS_OWN, SCRATCH, SHARED_MEMORY, E
 NAME = "namespaces"
 
 
-def command(inside: Enclosure) -> list[str] | None:
+def namespaces_command(inside: Enclosure) -> list[str] | None:
     """What to put before a command; None where there are none."""
     if not sys.platform.startswith("linux"):
         return None

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 _EXACT_EACH = 0.25
 """Seconds between two exact counts of memory, which take milliseconds a process."""
+_MOST = 10_000
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
@@ -33,10 +34,11 @@ class ProcessTree:
         """Who is there now does not count."""
         self._before = frozenset(self.pids())
 
-    def grown(self, memory: int) -> Load:
-        """Of who came since ``begin``. Where the pages seem to be more than ``memory``, shared ones count once."""
-        new = [pid for pid in self.pids() if pid not in self._before]
-        found = _load(new)
+    def grown(self, tasks: int, memory: int) -> Load:
+        """Of who came since ``begin``. Where the pages seem to be more than ``memory``, shared ones count once; beyond
+        ``tasks`` nobody counts on: who multiplies is faster."""
+        new = [pid for pid in self.pids(len(self._before) + tasks) if pid not in self._before]
+        found = _load(new) if len(new) <= tasks else Load(len(new), 0)
         if found.memory <= memory:
             return found
         now = time.monotonic()
@@ -45,14 +47,18 @@ class ProcessTree:
         self._looked = now
         return Load(found.tasks, sum(map(_share, new)))
 
-    def pids(self) -> list[int]:
+    def pids(self, most: int = _MOST) -> list[int]:
+        """Some more than ``most`` of them at the most."""
         found = [self._root]
         for pid in found:
             found += _children(pid)
+            if len(found) > most:
+                break
         return found
 
-    def kill(self) -> None:
-        for pid in reversed(self.pids()):
+    def kill(self, *, with_first: bool) -> None:
+        """``with_first``: they all end with those who were there first, as behind a wall, and need not be looked up."""
+        for pid in sorted(self._before) if with_first and self._before else self.pids():
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
 

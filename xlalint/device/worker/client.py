@@ -17,6 +17,7 @@ from typing import BinaryIO, cast
 import msgspec
 
 from xlalint.device.wall.choice import Wall, python
+from xlalint.device.wall.enclosure import CPU
 from xlalint.device.wall.process_tree import ProcessTree
 from xlalint.device.worker import protocol
 from xlalint.device.worker.channel import Channel, Gone, TooLate
@@ -78,7 +79,9 @@ class Worker:
 
     def run(self, request: Request) -> Outcome:
         """Run one program. What goes wrong in it stands in the outcome; raises WorkerError only."""
-        request = self._limits.laid_on(request)
+        # The runtime of a real device may ask the network where it is.
+        network = request.network or (self._forks and self.versions.device != CPU)
+        request = msgspec.structs.replace(self._limits.laid_on(request), network=network)
         if self._closed:
             return Outcome(failure=Failure("Died", "its worker was ended"))
         if not self._forks:
@@ -121,7 +124,7 @@ class Worker:
     def _look(self, request: Request) -> None:
         """Raises ``_Ended`` where the program takes more than it may. No process can be told it by the kernel: shared
         pages are nobody's, and an administrator's processes are not counted."""
-        load = self._tree.grown(request.data_bytes)
+        load = self._tree.grown(request.tasks, request.data_bytes)
         if load.tasks > request.tasks:
             raise _Ended(Failure("TooManyProcesses", f"had more than {request.tasks} processes and threads"))
         if load.memory > request.data_bytes:
@@ -165,7 +168,7 @@ class Worker:
     def _end_tree(self) -> None:
         """The first process behind a wall takes all others with it; without a wall they are ended one by one."""
         if self._process.poll() is None:
-            self._tree.kill()
+            self._tree.kill(with_first=self._wall is not None)
         self._process.kill()
 
     def _run_alone(self, request: Request) -> Outcome:
