@@ -23,6 +23,7 @@ from xlalint.device.recording.graph_breaks import GraphBreaks
 from xlalint.device.recording.inside.modes import switch_to
 from xlalint.device.recording.runtime_metrics import totals
 from xlalint.device.recording.session import RecordingSession
+from xlalint.device.worker.confinement import flush
 from xlalint.device.worker.protocol import PROGRAM, Failure, Outcome, Request
 from xlalint.device.worker.ranks import run_on_each
 from xlalint.findings.model import Mode
@@ -128,6 +129,7 @@ def _failure(error: BaseException, request: Request, told: bool = True) -> Failu
     # Its output may be full.
     with contextlib.suppress(OSError, ValueError):
         if told:
+            flush()
             traceback.print_exception(error)
     message = str(error).strip().partition("\n")[0][:300]
     return Failure(type(error).__name__, without_addresses(message), lines)
