@@ -111,7 +111,13 @@ def named_type(engine: Evaluator, node: ir.Name | ir.Attribute, path: str) -> Va
     symbol = engine.program.expression_symbol(node, path)
     if not isinstance(symbol, ir.ClassIR):
         return promised_class(node.name)
-    return NAMED["Tensor"] if is_shape(symbol) else engine.instance_of(symbol)
+    return NAMED["Tensor"] if is_shape(symbol) or names_tensors(engine, symbol) else engine.instance_of(symbol)
+
+
+def names_tensors(engine: Evaluator, cls: ir.ClassIR) -> bool:
+    """``class Matrix(torch.Tensor)`` without methods of its own: a name for tensors."""
+    bases = engine.program.mro(cls)
+    return "torch.Tensor" in bases and not any(isinstance(base, ir.ClassIR) and base.methods for base in bases)
 
 
 def is_shape(cls: ir.ClassIR) -> bool:

@@ -7,7 +7,7 @@ import functools
 import msgspec
 
 from xlalint.facts.guards.moving_bounds import conjuncts, moves_bound
-from xlalint.facts.guards.one_time import one_time_rate
+from xlalint.facts.guards.one_time import classes, one_time_rate
 from xlalint.facts.guards.periodic import has_turns
 from xlalint.facts.guards.turns import first_turns
 from xlalint.facts.kinds import RegionKind
@@ -70,7 +70,7 @@ def rates_of_test(frame: Frame, node: ir.If) -> BranchRates:
     first = first_turns(frame, node.test)
     if first is not None:
         return BranchRates(first, None, True)
-    if text.is_interval_flag or moves_bound(frame.function, node):
+    if (text.is_interval_flag and not is_set_once(frame, node.test)) or moves_bound(frame.function, node):
         return NOW_AND_THEN
     return text.rates
 
@@ -160,3 +160,12 @@ def is_interval_flag(test: ir.Expr) -> bool:
     return name.startswith(
         ("should_log", "do_log", "log_this", "should_print", "is_log", "time_to_log", "is_last_batch", "last_batch")
     )
+
+
+def is_set_once(frame: Frame, test: ir.Expr) -> bool:
+    """``self.is_log``, which the constructor sets and nothing after it: it holds in each step, or in none."""
+    path = path_of(test)
+    if path is None or not path.startswith("self."):
+        return False
+    name = path.removeprefix("self.")
+    return {method for cls in classes(frame) for method in cls.assigned_in.get(name, ())} == {"__init__"}

@@ -44,7 +44,7 @@ TYPES: dict[str, Value] = {
     "ndarray": NUMPY,
 }
 
-TENSOR_TESTS = frozenset({"is_tensor", "is_torch_tensor"})
+TENSOR_TESTS = frozenset({"is_tensor", "is_tensor_like", "is_torch_tensor"})
 
 
 def narrow(frame: Frame, node: ir.Expr, outcome: bool) -> None:

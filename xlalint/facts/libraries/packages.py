@@ -31,6 +31,7 @@ from xlalint.facts.domain.values import (
     Namespace,
     Partial,
     Sequence,
+    Tensor,
     Value,
     function_value,
     host,
@@ -204,8 +205,18 @@ def call_itertools(frame: Frame, call: Call) -> Value:
 
 def call_typing(frame: Frame, call: Call) -> Value:
     if call.name == "typing.cast" and len(call.arguments) > 1:
-        return frame.engine.annotated(call.node.arguments[0], frame.path) or call.arguments[1]
+        return cast_to(frame.engine.annotated(call.node.arguments[0], frame.path), call.arguments[1])
     return UNKNOWN
+
+
+def cast_to(promised: Value | None, value: Value) -> Value:
+    """What a cast promises; of what is a tensor anyway, more is known than that it is one."""
+    if promised is None:
+        return value
+    known = tensor_of(value)
+    if known is None or known.certainty == 0 or type(promised) is not Tensor:
+        return promised
+    return known.but(optional=promised.optional)
 
 
 def call_einops(frame: Frame, call: Call) -> Value:

@@ -84,7 +84,8 @@ RESIZING = frozenset({"interpolate", "upsample", "resize"})
 """Ops that give images another size; on the host, before they are moved, that is the size of the batch."""
 SILENT_ROOMS = frozenset(
     {"cuda", "distributed", "jit", "backends", "compiler", "profiler", "amp", "fx", "onnx", "utils", "autograd",
-     "multiprocessing", "hub", "xpu", "mps", "random", "library", "package", "export", "serialization"}
+     "multiprocessing", "hub", "xpu", "mps", "random", "library", "package", "export", "serialization",
+     "overrides"}
 )  # fmt: skip
 """Rooms of torch whose functions do nothing to tensors that matters here."""
 
@@ -93,7 +94,7 @@ def call_torch(frame: Frame, call: Call) -> Value:
     last = call.name.rpartition(".")[2]
     room = call.name.split(".")[1] if call.name.count(".") > 1 else ""
     handler = HANDLERS.get(last)
-    if handler is not None and room in ("", "nn", "functional"):
+    if handler is not None and room in ("", "nn", "functional", "overrides"):
         if frame.ops.newly_costly:
             fallbacks.check_newly_costly(frame, fallbacks.row_of_function(frame, call.name), call)
         return handler(frame, call)
@@ -153,6 +154,9 @@ def call_op(frame: Frame, call: Call) -> Value:
     result = result_of_call(call.last, base, rest, keywords)
     if varies is not None and type(result) is Tensor:
         result = result.but(varies=varies)
+    written = tensor_of(keywords.get("out"))
+    if written is not None and type(result) is Tensor:
+        result = result.but(dtype=written.dtype)
     return shapes.flowing(result, call.last, (*rest, *keywords.values()))
 
 
@@ -356,7 +360,7 @@ HANDLERS: dict[str, Handler] = {
     "frombuffer": from_numpy,
     "device": make_device,
     "Generator": make_generator,
-    "is_tensor": is_tensor_function,
+    **dict.fromkeys(("is_tensor", "is_tensor_like"), is_tensor_function),
     **dict.fromkeys(("_assert", "_assert_async", "_check"), asserted),
     **dict.fromkeys(("equal", "allclose", "is_nonzero"), equal_function),
     "where": torch_where,
