@@ -78,6 +78,7 @@ class Scopes:
         self.stack: list[FunctionScope | ClassScope] = []
         self.qualname: list[str] = []
         self.functions: dict[str, ir.FunctionIR] = {}
+        self.choices: dict[str, tuple[ir.Expr, ir.FunctionIR]] = {}
         self.classes: dict[str, ir.ClassIR] = {}
         self.globals: dict[str, tuple[ir.Expr, ...]] = {}
         self.reassigned: set[str] = set()
@@ -221,7 +222,20 @@ class Scopes:
             self.is_script,
             self.sure_imports,
             self.xla_flags,
+            self.choices,
         )
+
+    def top_functions(self) -> dict[str, ir.FunctionIR]:
+        """What the top level of the file defines so far; nothing inside of a function or a class."""
+        return dict(self.functions) if len(self.stack) == 1 else {}
+
+    def note_definitions(
+        self, test: ir.Expr, before: dict[str, ir.FunctionIR], between: dict[str, ir.FunctionIR]
+    ) -> None:
+        """``if NEW: def transform(x): … else: def transform(x): …``, at the end of both arms."""
+        for name, function in between.items():
+            if before.get(name) is not function and self.functions[name] is not function:
+                self.choices[name] = (test, function)
 
     def add_function(self, function: ir.FunctionIR) -> ir.Stmt | None:
         scope = self.stack[-1]

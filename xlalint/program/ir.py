@@ -443,3 +443,6 @@ class ModuleIR(msgspec.Struct, eq=False):
     """Dotted names of other packages that are imported without a condition → whether at the top level."""
     xla_flags: dict[str, bool] = {}
     """Names, and dotted attributes, that decide whether torch_xla is imported → whether they hold where it is."""
+    choices: dict[str, tuple[Expr, FunctionIR]] = {}
+    """Top-level functions that both arms of an ``if`` define → its test, and the one that is defined where it holds;
+    ``functions`` has the other."""

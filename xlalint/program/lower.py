@@ -216,11 +216,12 @@ class Lowering:
                 return ir.If(test, self.block(node.body), self.block(node.orelse), at)
         test = self.expr(node.test)
         self.scopes.conditions += 1
-        before = self.scopes.xla_imports
+        before, defined = self.scopes.xla_imports, self.scopes.top_functions()
         body = self.block(node.body)
-        between = self.scopes.xla_imports
+        between, in_first = self.scopes.xla_imports, self.scopes.top_functions()
         orelse = self.block(node.orelse)
         self.scopes.conditions -= 1
+        self.scopes.note_definitions(test, defined, in_first)
         in_body, in_orelse = between > before, self.scopes.xla_imports > between
         if in_body is not in_orelse:
             self.scopes.note_choice(test, in_body)

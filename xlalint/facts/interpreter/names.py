@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from xlalint.facts.domain.values import Struct, Value, class_object, constant, function_value, namespace, struct
+from xlalint.facts.domain.values import (
+    Struct,
+    Value,
+    class_object,
+    constant,
+    function_value,
+    namespace,
+    struct,
+    truth_value,
+)
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
@@ -46,7 +55,7 @@ def imported_here(frame: Frame, name: str) -> Symbol | None:
 
 def symbol_value(frame: Frame, symbol: Symbol) -> Value:
     if isinstance(symbol, ir.FunctionIR):
-        return function_value(symbol)
+        return function_value(chosen(frame, symbol))
     if isinstance(symbol, ir.ClassIR):
         return class_object(symbol)
     if isinstance(symbol, ir.ModuleIR):
@@ -57,3 +66,14 @@ def symbol_value(frame: Frame, symbol: Symbol) -> Value:
         return namespace(symbol.name) if guard is None else constant(guard)
     assert isinstance(symbol, GlobalName)
     return frame.engine.global_value(frame, symbol)
+
+
+def chosen(frame: Frame, function: ir.FunctionIR) -> ir.FunctionIR:
+    """The function that a top-level name leads to where both arms of an ``if`` define it: the first one's, where the
+    test is known to hold."""
+    module = None if function.owner else frame.engine.program.module(function.module)
+    choice = None if module is None else module.choices.get(function.name)
+    if choice is None or module is None or module.functions.get(function.name) is not function:
+        return function
+    test, first = choice
+    return first if truth_value(frame.engine.default(test, module.body)) else function

@@ -11,6 +11,7 @@ from xlalint.facts.domain.row_lengths import through, width_among
 from xlalint.facts.domain.values import (
     DECLARED,
     FLOAT,
+    HOST,
     INTEGRAL,
     NUMPY,
     STR,
@@ -95,7 +96,10 @@ def keeps_shape(one: Tensor, other: Value) -> bool:
 
 
 def surest(a: Tensor, b: Tensor) -> int:
-    """A guess, and what an annotation says alone, take nothing from what is known of the other operand."""
+    """A guess, and what an annotation says alone, take nothing from what is known of the other operand, and nothing
+    of the device can be computed with what lies on the host."""
+    if a.device == b.device == HOST:
+        return max(a.certainty, b.certainty)
     least = min(a.certainty, b.certainty)
     return max(a.certainty, b.certainty) if least in (0, DECLARED) else least
 
