@@ -242,8 +242,6 @@ ANY_MODULE = module_value("?")
 
 def is_open(value: Value) -> bool:
     """It may be a tensor for all that is known."""
-    if type(value) is Host:
-        return value.read_from_device or value.type == "?"
     return value is UNKNOWN or type(value) is Bound
 
 

@@ -259,6 +259,8 @@ def isinstance_(frame: Frame, call: Call) -> Value:
         return BOOL
     if type(value) is Tensor and not value.optional and value.certainty >= 1:
         return BOOL if "Parameter" in names or "Variable" in names else constant(has_tensor)
+    if type(value) is Host and names == {"Tensor"}:
+        return FALSE
     if type(value) is Host and value.type in ("int", "float", "str", "bool", "none"):
         plain = names <= {"int", "float", "str", "bool", "Tensor", "list", "tuple", "dict"}
         if value is NONE:
