@@ -202,9 +202,16 @@ def by_framework(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Param
         return confirmed(promised, annotated)
     if parameter.name in BATCH_NAMES:
         subscripted = "[]" in function.uses.get(parameter.name, ())
-        if function.name in STEP_METHODS or (subscripted and function.name in ("forward", "compute_loss")):
+        framework = function.name in STEP_METHODS and not (cls is not None and runs_itself(engine, cls, function.name))
+        if framework or (subscripted and function.name in ("forward", "compute_loss")):
             return batch_on(XLA)
     return None
+
+
+def runs_itself(engine: Evaluator, cls: ir.ClassIR, name: str) -> bool:
+    """Whether the program's own base classes call a method of this name: then no framework hands it a batch."""
+    bases = (base for base in engine.program.mro(cls) if isinstance(base, ir.ClassIR))
+    return any(name in method.called for base in bases for method in base.methods.values() if method.name != name)
 
 
 def is_part_of(cls: ir.ClassIR, function: ir.FunctionIR) -> bool:
