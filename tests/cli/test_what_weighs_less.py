@@ -177,3 +177,29 @@ def test_notes_come_after_all_else(xlalint: Xlalint) -> None:
     ranked = report(xlalint, "--assume-xla", ".")["summary"]["most_costly"]
     assert ranked[0]["path"] == "train.py"
     assert {one["path"] for one in ranked[2:]} == {"tests/train.py"}
+
+
+POSSIBLE = """\
+import torch
+import torch_xla
+
+
+def train(loader, optimizer, classes):
+    for x, y in loader:
+        hot = torch.nn.functional.one_hot(y.to("xla"), num_classes=classes)
+        loss = (x.to("xla") * hot).sum()
+        loss.backward()
+        optimizer.step()
+        print(loss.item())
+        torch_xla.sync()
+"""
+
+
+def test_what_is_only_possible_comes_after_what_is_likely(xlalint: Xlalint) -> None:
+    Path("train.py").write_text(POSSIBLE)
+    told = report(xlalint, "--min-certainty", "possible", ".")
+    certainty = {one["line"]: one["certainty"] for one in told["findings"]}
+    ranked = [(one["metric"], certainty[one["line"]]) for one in told["summary"]["most_costly"]]
+    assert ranked[-1] == ("compiles", "possible")
+    assert len(ranked) > 1
+    assert "possible" not in [each for _, each in ranked[:-1]]

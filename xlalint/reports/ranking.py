@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from xlalint.facts.events import Heat
+from xlalint.facts.events import Certainty, Heat
 from xlalint.findings.model import Diagnostic, Severity
 from xlalint.findings.roots import Group
 from xlalint.reports.summary import plural
@@ -57,7 +57,7 @@ class Ranked(msgspec.Struct, frozen=True):
 
 
 def most_costly(groups: Sequence[Group], measured: Measured) -> tuple[Ranked, ...]:
-    """The first five of those whose cost was measured; notes come after all else."""
+    """The first five of those whose cost was measured; notes, and what is only possible, come after all else."""
     found = []
     for group in groups:
         ranked = _ranked(group, measured)
@@ -76,9 +76,9 @@ def _ranked(group: Group, measured: Measured) -> tuple[tuple[object, ...], Ranke
         metric = max(metrics, key=lambda one: amounts[one])
         if amounts[metric] > 0:
             cost = Cost(metric, amounts[metric], _OFTEN[heat])
-            is_note = group.shown.severity is Severity.NOTE
             shown = group.shown
-            key = (is_note, -heat, kind, -sum(amounts.values()), shown.path, shown.at, shown.code)
+            is_lesser = shown.severity is Severity.NOTE or shown.certainty is Certainty.POSSIBLE
+            key = (is_lesser, -heat, kind, -sum(amounts.values()), shown.path, shown.at, shown.code)
             return key, Ranked(group, cost)
     return None
 

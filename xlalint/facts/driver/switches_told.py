@@ -10,6 +10,7 @@ from xlalint.facts.detectors.mode_switches import ANY, alternates, is_local
 from xlalint.facts.driver.file_index import Evaluated
 from xlalint.facts.events import Effect, Heat, Root, RootKind, Span
 from xlalint.facts.heat.propagation import HeatMap, Pace
+from xlalint.facts.kinds import TRAINED
 from xlalint.facts.records import FunctionKey, RawEvent, RegionKey
 from xlalint.facts.regions import FunctionFacts
 from xlalint.program.ir import unpack
@@ -30,7 +31,14 @@ class SwitchesTold:
             return True
         if not self.alternates(raw, function, pace):
             return False
-        return pace.heat >= Heat.STEP or (function.key, raw.at) in self.of_evaluations
+        if pace.heat >= Heat.STEP:
+            return pace.loop is None or self.runs_in_both_modes(pace.loop)
+        return (function.key, raw.at) in self.of_evaluations
+
+    def runs_in_both_modes(self, loop: tuple[FunctionKey, RegionKey]) -> bool:
+        """Whether the steps of a loop call a model in training mode, too. An evaluation that sets the mode in each
+        step, and sets it back, does not."""
+        return not self.heat.signs_of(loop).isdisjoint(TRAINED)
 
     @cached_property
     def of_evaluations(self) -> frozenset[Place]:
