@@ -205,7 +205,9 @@ class EventBuilder:
             return Certainty(raw.certainty)
         chain = self.heat.chain(function.key, raw.region)
         top = self.heat.functions[chain[0][0]] if chain else function
-        doubtful = self.converts(raw, function) or (may_run_once(top) and raw.effect not in AT_ANY_HEAT)
+        # Of what a script runs the script tells how often, and not what nothing calls.
+        seldom = pace.heat >= Heat.STEP and function is not top and function.key in self.heat.run_by_scripts
+        doubtful = self.converts(raw, function) or ((seldom or may_run_once(top)) and raw.effect not in AT_ANY_HEAT)
         return min(Certainty(raw.certainty), Certainty.POSSIBLE if doubtful else Certainty.LIKELY)
 
     def converts(self, raw: RawEvent, function: FunctionFacts) -> bool:

@@ -264,8 +264,8 @@ class StepLoops:
         region = function.regions[loop]
         if region.over in WITHIN_A_STEP:
             return None
-        if function.is_module and function.name == "forward":
-            # What trains in there, such as a codebook, does so in each layer: the step is around it.
+        if function.is_module and (function.name == "forward" or region.over == "tensor"):
+            # What trains in there, such as a codebook, does so in each layer, or for each row: the step is around it.
             return None
         if region.over == "settings":
             # A program is run with one setting after the other, each as a whole.

@@ -85,6 +85,18 @@ class HeatMap(StepLoops):
         pace = self.of_region(function, region.parent)
         return loop_of(function, region.parent) is not None or (pace.heat >= Heat.EPOCH and not pace.assumed)
 
+    @functools.cached_property
+    def run_by_scripts(self) -> frozenset[FunctionKey]:
+        """The functions that the scripts of the program lead to: how often these run is seen there."""
+        pending = [key for key, function in self.functions.items() if function.in_script and key[1] == "<module>"]
+        found = set(pending)
+        while pending:
+            for edge, _ in self.leads_to(self.functions[pending.pop()]):
+                if edge.callee not in found:
+                    found.add(edge.callee)
+                    pending.append(edge.callee)
+        return frozenset(found)
+
     def find_compiled(self) -> set[FunctionKey]:
         """The functions that dynamo compiles, and those that they call."""
         pending = [key for function in self.functions.values() for key in compiled_functions(function.signs)]
