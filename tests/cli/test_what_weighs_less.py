@@ -184,9 +184,9 @@ import torch
 import torch_xla
 
 
-def train(loader, optimizer, classes):
+def train(loader, optimizer, rows):
     for x, y in loader:
-        hot = torch.nn.functional.one_hot(y.to("xla"), num_classes=classes)
+        hot = torch.nn.functional.one_hot(y.to("xla"), num_classes=rows)
         loss = (x.to("xla") * hot).sum()
         loss.backward()
         optimizer.step()

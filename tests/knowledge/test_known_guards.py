@@ -22,7 +22,7 @@ FOR_THE_DEVICE = """
     is_xla() | is_tpu() | is_neuron() | is_on_xla() | on_xla() | on_tpu() | use_xla() | use_tpu() | using_xla()
     using_tpu() | has_tpu() | is_xla_device(device) | self.args.is_xla | self.args.on_xla | self.args.using_xla
     self.args.using_tpu | self.args.device.type == "xla" | self.state.distributed_type == DistributedType.XLA
-    self.state.distributed_type == DistributedType.TPU
+    self.state.distributed_type == DistributedType.TPU | self.args.no_cuda | self.args.no_gpu | self.args.disable_cuda
 """
 FOR_ANOTHER_DEVICE = """
     torch.cuda.is_available() | torch.cuda.is_bf16_supported() | torch.cuda.is_initialized()
@@ -46,6 +46,8 @@ FOR_ANOTHER_DEVICE = """
     self.args.device.type == "privateuseone" | self.args.device.type == "tpu"
     self.state.distributed_type == DistributedType.MULTI_GPU | self.state.distributed_type == DistributedType.DEEPSPEED
     self.state.distributed_type == DistributedType.MEGATRON_LM | x.dtype == torch.float16
+    self.args.use_cuda | self.args.use_gpu | self.args.using_cuda | self.args.using_gpu | self.args.on_cuda
+    self.args.on_gpu | self.args.has_cuda | self.args.has_gpu | self.args.with_cuda | self.args.enable_cuda
 """
 FOR_A_TRACER = """
     torch.jit.is_scripting() | torch.jit.is_tracing() | torch._C._get_tracing_state() | torch.onnx.is_in_onnx_export()
