@@ -76,6 +76,9 @@ def regions_around(regions: Mapping[RegionKey, Region], region: RegionKey) -> It
         region = regions[region].parent
 
 
+TURNS = "turns"
+"""What stands behind a test of the loop's own turns runs in some of them, and so at least once where the loop does."""
+
 SELDOM = frozenset({RegionKind.AMORTISED, RegionKind.RARE, RegionKind.LEAVING})
 
 

@@ -27,16 +27,21 @@ from xlalint.facts.events import Effect
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.reaching import assignment_of
 from xlalint.program import ir
-from xlalint.program.def_use import bound_anew
+from xlalint.program.def_use import bound_anew, same
+from xlalint.program.growth import WHOLE, grown_entries, grown_parameters, joined_by, joins
 from xlalint.program.traversal import names_in, path_of
 
 CUTTING = frozenset({"detach", "item", "size", "numel", "argmax"})
 """Methods whose result has no graph."""
-JOINING = frozenset({"cat", "concat", "concatenate", "hstack", "vstack", "dstack"})
 
 
 def check(frame: Frame, node: ir.Assign, value: Value) -> None:
-    """Of an assignment in a loop, or to an attribute."""
+    """Of an assignment in a loop, or to an attribute, or of one that joins tensors."""
+    if joins(node.value) and node.at in grown_entries(frame.function):
+        check_entry(frame, node, value)
+        return
+    if not frame.loops and type(node.targets[0]) is not ir.Attribute:
+        return
     if type(node.value) is ir.Name:
         check_renamed(frame, node, node.value.name, value)
         return
@@ -45,28 +50,71 @@ def check(frame: Frame, node: ir.Assign, value: Value) -> None:
         return
     target = path_of(node.targets[0])
     if target is None:
+        check_held(frame, node, value)
         check_unpacked(frame, node, value)
         return
     known = tensor_of(value)
     if known is None or not known.live:
         return
-    if joins_itself(node.value, target):
-        loop = frame.loop_key()
-        anew = loop is not None and bound_anew(frame.function.body, node, target, loop[2])
-        if not anew and (loop is not None or target.startswith("self.")):
-            frame.emit(Effect.GROWING, node.at, value, "cat", node.targets[0], varies=loop)
+    if joins_itself(node.value, target) or lengthens(frame, node, target, WHOLE):
+        check_longer(frame, node, node.targets[0], value)
         return
     check_carried(frame, node, target, known)
 
 
+def check_longer(frame: Frame, node: ir.Assign, element: ir.Expr, value: Value) -> None:
+    """What a loop, or an object, keeps from one step to the next, and this makes longer."""
+    known, target, loop = tensor_of(value), path_of(element), frame.loop_key()
+    if known is None or not known.live or target is None:
+        return
+    anew = loop is not None and bound_anew(frame.function.body, node, target, loop[2])
+    if not anew and (loop is not None or target.startswith("self.")):
+        frame.emit(Effect.GROWING, node.at, value, "cat", element, varies=loop)
+
+
+def check_held(frame: Frame, node: ir.Assign, value: Value) -> None:
+    """``cache["key"] = torch.cat([cache["key"], key])`` in a loop that has not made the cache."""
+    target, known, loop = node.targets[0], tensor_of(value), frame.loop_key()
+    if type(target) is not ir.Subscript or type(target.index) is not ir.Constant or loop is None:
+        return
+    holder = path_of(target.value)
+    itself = any(same(part, target) for part in joined_by(node.value))
+    if holder is None or known is None or not known.live or not itself:
+        return
+    if not bound_anew(frame.function.body, node, holder, loop[2]):
+        frame.emit(Effect.GROWING, node.at, value, "cat", target, varies=loop)
+
+
+def check_entry(frame: Frame, node: ir.Assign, value: Value) -> None:
+    """``key = torch.cat([cache["key"], key])``, which the function hands back in the entry's place."""
+    known = tensor_of(value)
+    if known is not None and known.live:
+        frame.emit(Effect.GROWING, node.at, value, "cat", node.targets[0], certainty=1)
+
+
 def joins_itself(call: ir.Call, target: str) -> bool:
     """``x = torch.cat([x, y])``."""
-    function = call.function
-    if not isinstance(function, (ir.Name, ir.Attribute)) or function.name not in JOINING:
+    return any(path_of(part) == target for part in joined_by(call))
+
+
+def lengthens(frame: Frame, node: ir.Assign, target: str, place: int) -> bool:
+    """``x = append(x, y)``: whether the function gives back, in this place of its result, what it is given, joined to
+    something."""
+    call = node.value
+    assert isinstance(call, ir.Call)
+    given = [i for i, argument in enumerate(call.arguments) if path_of(argument) == target]
+    named = [name for name, argument in call.keywords if path_of(argument) == target]
+    if not (given or named) or not frame.record_callee(call):
         return False
-    if not call.arguments or type(call.arguments[0]) is not ir.Display:
+    frame.quiet += 1
+    callee = frame.evaluate(call.function)
+    frame.quiet -= 1
+    if type(callee) is not Function:
         return False
-    return any(path_of(part) == target for part in call.arguments[0].elements)
+    names = [parameter.name for parameter in callee.ir.parameters]
+    first = len(callee.bound) + (callee.receiver is not None)
+    passed = {*named, *names[first:][given[0] : given[0] + 1]} if given else set(named)
+    return any(name in passed and position == place for name, position in grown_parameters(callee.ir))
 
 
 def check_carried(frame: Frame, node: ir.Assign, target: str, known: Tensor) -> None:
@@ -94,9 +142,8 @@ def check_renamed(frame: Frame, node: ir.Assign, source: str, value: Value) -> N
         _emit(frame, node, known, target, form="carried-name")
 
 
-def _emit(frame: Frame, node: ir.Assign, known: Tensor, target: str, form: str = "") -> None:
-    loop = frame.loop_key()
-    at = node.targets[0]
+def _emit(frame: Frame, node: ir.Assign, known: Tensor, target: str, form: str = "", at: ir.Expr | None = None) -> None:
+    at, loop = at or node.targets[0], frame.loop_key()
     frame.emit(Effect.GRAPH_THROUGH_STEPS, node.at, known, target, at, certainty=1, form=form, varies=loop)
 
 
@@ -121,24 +168,20 @@ def check_unpacked(frame: Frame, node: ir.Assign, value: Value) -> None:
     """``out, h = model(x, h)``."""
     if type(node.value) is not ir.Call or len(node.targets) != 1 or type(node.targets[0]) is not ir.Display:
         return
-    if frame.no_grad or frame.loop_key() is None or not frame.record_callee(node.value):
+    loop = frame.loop_key()
+    if loop is None or not frame.record_callee(node.value):
         return
     call = node.value
     arguments = {path_of(a) for a in [*call.arguments, *(value for _, value in call.keywords)]}
     for position, element in enumerate(node.targets[0].elements):
         path = path_of(element)
-        if path is None or path not in arguments or "." in path or not may_have_graph(part_of(value, position)):
+        if path is None or path not in arguments:
             continue
-        if keeps_graph(frame, node, path):
-            frame.emit(
-                Effect.GRAPH_THROUGH_STEPS,
-                node.at,
-                tensor(certainty=1),
-                path,
-                element,
-                certainty=1,
-                varies=frame.loop_key(),
-            )
+        given = part_of(value, position)
+        if lengthens(frame, node, path, position):
+            check_longer(frame, node, element, given)
+        elif not frame.no_grad and "." not in path and may_have_graph(given) and keeps_graph(frame, node, path):
+            _emit(frame, node, tensor(certainty=1), path, at=element)
 
 
 def keeps_graph(frame: Frame, node: ir.Assign, path: str) -> bool:

@@ -44,7 +44,17 @@ PARAMETER_GROUPS = sequence("list", None, mapping((("lr", ANY_HOST), ("params", 
 in its place."""
 ELSEWHERE: LoopKey = ("", "", 0)
 """The loop of the framework, which counts: nobody sees it."""
-ROLES = frozenset({Role.ACCELERATOR, Role.OPTIMIZER, Role.OPTIMIZER_STATE, Role.SCHEDULER, Role.TOKENIZER, Role.WRITER})
+ROLES = frozenset(
+    {
+        Role.ACCELERATOR,
+        Role.OPTIMIZER,
+        Role.OPTIMIZER_STATE,
+        Role.SCHEDULER,
+        Role.TIMING_EVENT,
+        Role.TOKENIZER,
+        Role.WRITER,
+    }
+)
 COLLECTIONS = {"list of": "list", "tuple of": "tuple"}
 
 

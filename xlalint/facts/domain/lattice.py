@@ -10,11 +10,14 @@ from typing import Any
 
 from xlalint.facts.domain.values import (
     MAX_ELEMENTS,
+    MAX_OBJECTS,
     MAX_UNION,
     NO_CONSTANT,
     NONE,
     UNKNOWN,
     XLA,
+    Bound,
+    Function,
     Host,
     Instance,
     KnownObject,
@@ -88,9 +91,20 @@ def union(values: Iterable[Value]) -> Value:
             found = [part.but(optional=True) if type(part) is Tensor else part for part in found]
     if len(found) == 1:
         return found[0]
-    if not found or len(found) - (NONE in found) > MAX_UNION:
-        return UNKNOWN
-    return _union(frozenset(found))
+    return _union(frozenset(found)) if found and is_short(found) else UNKNOWN
+
+
+def is_short(found: list[Value]) -> bool:
+    """Whether a union says more than that nothing is known. One of several models of a program is called as any of
+    them is; torch's own layers have too little in common."""
+    count = len(found) - (NONE in found)
+    if count <= MAX_UNION:
+        return True
+    return count <= MAX_OBJECTS and all(part is NONE or type(part) in OBJECTS for part in found)
+
+
+OBJECTS = frozenset({Instance, Struct, Bound, Function})
+"""What a program chooses from by name: its models, and so their methods."""
 
 
 def add_alternative(found: list[Value], part: Value) -> None:

@@ -36,6 +36,7 @@ class Role(str, Enum):
     PROGRESS = "progress"
     SCALER = "scaler"
     SCHEDULER = "scheduler"
+    TIMING_EVENT = "timing-event"
     TOKENIZER = "tokenizer"
     WRITER = "writer"
 

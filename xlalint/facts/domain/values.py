@@ -37,6 +37,8 @@ DECLARED: Final = 2
 
 MAX_ELEMENTS: Final = 24
 MAX_UNION: Final = 4
+MAX_OBJECTS: Final = 12
+"""How many objects, or methods of them, one may be of before nothing is known of it."""
 
 
 class Value(msgspec.Struct, frozen=True, eq=False):

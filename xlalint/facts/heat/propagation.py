@@ -29,7 +29,15 @@ from xlalint.facts.heat.entry_points import (
 from xlalint.facts.heat.loop_kinds import STRONG, StepLoops
 from xlalint.facts.kinds import LEARNS, LOOPS, TRAINED, LoopKind, RegionKind, SignKind
 from xlalint.facts.records import ROOT, CallEdge, FunctionKey, RegionKey
-from xlalint.facts.regions import CONSTRUCTORS, FunctionFacts, compiled_functions, loop_of, regions_around, within
+from xlalint.facts.regions import (
+    CONSTRUCTORS,
+    TURNS,
+    FunctionFacts,
+    compiled_functions,
+    loop_of,
+    regions_around,
+    within,
+)
 from xlalint.knowledge.tables import frameworks
 from xlalint.program.ir import unpack
 
@@ -261,12 +269,12 @@ class HeatMap(StepLoops):
             return self.in_loop(function, region, outer)
         if kind is RegionKind.AMORTISED:
             seldom = outer.heat >= Heat.STEP and not self.is_the_step(function, region)
-            return msgspec.structs.replace(outer, heat=Heat.AMORTISED) if seldom else outer
+            least = self.around_loop(function, region, base).heat if known.over == TURNS else Heat.AMORTISED
+            return msgspec.structs.replace(outer, heat=max(Heat.AMORTISED, least)) if seldom else outer
         if kind is RegionKind.COLLATE:
             return Pace(Heat.STEP, None, outer.evaluation, outer.assumed, True)
         if kind is RegionKind.LEAVING:
-            loop = loop_of(function, known.parent)
-            return outer if loop is None else self.of_inner(function, function.regions[loop].parent, base)
+            return outer if loop_of(function, region) is None else self.around_loop(function, region, base)
         if kind is RegionKind.EPOCH:
             return msgspec.structs.replace(outer, heat=max(outer.heat, Heat.EPOCH))
         if kind in (RegionKind.RARE, RegionKind.CLOSURE):
@@ -277,6 +285,11 @@ class HeatMap(StepLoops):
             # Under ``no_grad`` in the step of a training loop stands a part of the training.
             return msgspec.structs.replace(outer, evaluation=True)
         return outer
+
+    def around_loop(self, function: FunctionFacts, region: RegionKey, base: Pace) -> Pace:
+        """How often the loop around a region is begun."""
+        loop = loop_of(function, region)
+        return self.of_inner(function, ROOT if loop is None else function.regions[loop].parent, base)
 
     def only_evaluates(self, function: FunctionFacts, loop: RegionKey, outer: Pace) -> bool:
         """Whether a loop of steps only looks at what a model says: nothing in it learns, and where it stands, its name,

@@ -35,13 +35,15 @@ from xlalint.facts.interpreter import conditions, operators, subscripts
 from xlalint.facts.interpreter.assignment import appended, assign
 from xlalint.facts.interpreter.loops import execute_for, execute_while
 from xlalint.facts.interpreter.tensor_subscripts import index_tensor
-from xlalint.facts.kinds import BOUNDARY_CONTEXTS, RegionKind
+from xlalint.facts.kinds import BOUNDARY_CONTEXTS, LOOPS, RegionKind
 from xlalint.facts.libraries.frameworks.ignite_events import hook, is_hook
 from xlalint.facts.operations import members, rounding
+from xlalint.facts.regions import TURNS, regions_around
 from xlalint.facts.state.environment import Environment, join_environments
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.recorder import span_of
 from xlalint.program import ir
+from xlalint.program.growth import joins
 from xlalint.program.traversal import names_in
 
 NAMES_A_STATEMENT = 7
@@ -97,7 +99,7 @@ def execute_expression(frame: Frame, node: ir.Evaluate) -> None:
 def execute_assign(frame: Frame, node: ir.Assign) -> None:
     value = frame.evaluate(node.value)
     targets = node.targets
-    if frame.loops or type(targets[0]) is ir.Attribute:
+    if frame.loops or type(targets[0]) is ir.Attribute or joins(node.value):
         loop_carried.check(frame, node, value)
         if type(node.value) is ir.Binary and not frame.loops:
             value = as_own_counter(frame, targets[0], value)
@@ -199,14 +201,15 @@ def execute_if(frame: Frame, node: ir.If) -> None:
     seldom = not rates.body and asks_for_other_input(frame.function, node.test)
     frame.tests = (*tests, (node.test, True))
     around = frame.enter_arm(node.at, True)
-    execute_arm(frame, node.body, RegionKind.AMORTISED if seldom else rates.body, node.at)
+    over = TURNS if rates.at_times and asks_own_turn(frame, node.test) else ""
+    execute_arm(frame, node.body, RegionKind.AMORTISED if seldom else rates.body, node.at, over)
     frame.arms = around
     after = frame.end()
     frame.environment = before
     conditions.narrow(frame, node.test, False)
     frame.tests = (*tests, (node.test, False))
     frame.enter_arm(node.at, False)
-    execute_arm(frame, node.orelse, rates.orelse, node.at + 1)
+    execute_arm(frame, node.orelse, rates.orelse, node.at + 1, over)
     frame.arms, frame.tests = around, tests
     frame.undecided -= 1
     frame.ranks -= by_rank
@@ -225,11 +228,17 @@ def picks_rows(frame: Frame, node: ir.If) -> bool:
     return not node.orelse and not frame.rows.isdisjoint(names_in(node.test))
 
 
-def execute_arm(frame: Frame, block: ir.Block, kind: RegionKind | None, at: int, text: int = 0) -> None:
+def asks_own_turn(frame: Frame, test: ir.Expr) -> bool:
+    """``if level in levels`` in the loop over levels: what a test asks for is bound by the innermost loop around."""
+    loop = next((key[1] for key in regions_around(frame.regions, frame.region) if key[0] in LOOPS), 0)
+    return bool(loop) and any(frame.origins.get(name) == loop for name in names_in(test))
+
+
+def execute_arm(frame: Frame, block: ir.Block, kind: RegionKind | None, at: int, over: str = "", text: int = 0) -> None:
     if kind is None:
         execute(frame, block)
         return
-    with frame.inside(kind, at, "", text):
+    with frame.inside(kind, at, over, text):
         execute(frame, block)
 
 
@@ -284,7 +293,7 @@ def execute_with(frame: Frame, node: ir.With) -> None:
         frame.boundary(node.at)
     around = context or (RegionKind.EVALUATION if RegionKind.EVALUATION in kinds else None)
     outside = frame.env.copy()
-    execute_arm(frame, node.body, around, node.at, opening)
+    execute_arm(frame, node.body, around, node.at, text=opening)
     frame.no_grad = before
     if around is RegionKind.EVALUATION and frame.environment is not None:
         made = {name: value for name, value in frame.env.items() if outside.get(name) is not value}

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from xlalint.facts.detectors.costly_calls import check_call
+from xlalint.facts.detectors.unsupported import check_restrictions
 from xlalint.facts.domain.declared import PARAMETER_GROUPS
 from xlalint.facts.domain.known_names import ANY_ATTRIBUTE_ROLES, HOST_ATTRIBUTES, TENSOR_METHODS
 from xlalint.facts.domain.role import Role
@@ -58,6 +59,12 @@ def accelerator_method(frame: Frame, role: KnownObject, call: Call) -> Value | N
     return call_driver(frame, role, call)
 
 
+def timing_event_method(frame: Frame, role: KnownObject, call: Call) -> Value | None:
+    """An event can be made without a GPU, and not be recorded."""
+    check_restrictions(frame, call.named(f"torch.cuda.Event.{call.name}"))
+    return UNKNOWN
+
+
 def maker(role: KnownObject) -> str | None:
     """The class that the table of costly calls knows an object by."""
     if role.role != Role.DISTRIBUTION:
@@ -81,6 +88,7 @@ ROLE_METHODS: dict[str, RoleMethod] = {
     Role.PRINTER: printer_method,
     Role.SCALER: scaler_method,
     Role.SCHEDULER: call_scheduler,
+    Role.TIMING_EVENT: timing_event_method,
     Role.TOKENIZER: tokenizer_method,
     Role.PROGRESS: write,
     Role.WRITER: write,

@@ -14,6 +14,7 @@ from xlalint.facts.detectors.uploads import check_moved
 from xlalint.facts.detectors.varying_structure import draws_one_of_many
 from xlalint.facts.domain.known_names import HOST_METHODS, TEXT_METHODS
 from xlalint.facts.domain.lattice import MASKS, sequence
+from xlalint.facts.domain.refinement import as_operand
 from xlalint.facts.domain.row_lengths import largest_item
 from xlalint.facts.domain.values import (
     BOOL,
@@ -300,10 +301,12 @@ def type_(frame: Frame, t: Tensor, call: Call) -> Value:
 
 
 def type_as(frame: Frame, t: Tensor, call: Call) -> Value:
-    other = tensor_of(call.arguments[0]) if call.arguments else None
-    if other is None:
-        return t.but(dtype=None, optional=False)
-    return t.but(dtype=other.dtype, device=other.device or t.device, optional=False)
+    """``x.type_as(y)`` is where y is, too: on the device, where nobody knows it, as after ``x.to(y.device)``."""
+    other = tensor_of(as_operand(call.arguments[0])) if call.arguments else None
+    if other is not None and other.device == HOST:
+        return t.but(dtype=other.dtype, device=HOST, optional=False)
+    dtype = None if other is None else other.dtype
+    return t.but(dtype=dtype, device=XLA, optional=False, certainty=moved_certainty(t))
 
 
 def copy_into(frame: Frame, t: Tensor, call: Call) -> Value:
