@@ -269,8 +269,7 @@ class HeatMap(StepLoops):
             return self.in_loop(function, region, outer)
         if kind is RegionKind.AMORTISED:
             seldom = outer.heat >= Heat.STEP and not self.is_the_step(function, region)
-            least = self.around_loop(function, region, base).heat if known.over == TURNS else Heat.AMORTISED
-            return msgspec.structs.replace(outer, heat=max(Heat.AMORTISED, least)) if seldom else outer
+            return self.at_times(function, region, base, outer) if seldom else outer
         if kind is RegionKind.COLLATE:
             return Pace(Heat.STEP, None, outer.evaluation, outer.assumed, True)
         if kind is RegionKind.LEAVING:
@@ -285,6 +284,13 @@ class HeatMap(StepLoops):
             # Under ``no_grad`` in the step of a training loop stands a part of the training.
             return msgspec.structs.replace(outer, evaluation=True)
         return outer
+
+    def at_times(self, function: FunctionFacts, region: RegionKey, base: Pace, outer: Pace) -> Pace:
+        """How often that runs which a test lets run now and then: what it asks for may be the turn of a loop that a
+        step goes through."""
+        around = self.around_loop(function, region, base)
+        in_each = function.regions[region].over == TURNS and not around.assumed
+        return msgspec.structs.replace(outer, heat=max(Heat.AMORTISED, around.heat) if in_each else Heat.AMORTISED)
 
     def around_loop(self, function: FunctionFacts, region: RegionKey, base: Pace) -> Pace:
         """How often the loop around a region is begun."""
