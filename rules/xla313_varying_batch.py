@@ -20,10 +20,16 @@ def check(facts: Facts) -> Iterator[Finding]:
         if batch.form != "constructor" and batch.heat < Heat.STEP:
             continue
         reason = f", for {batch.detail}" if batch.detail else ""
+        what = f"yields batches whose size changes from step to step{reason}"
+        if batch.subject == "file":
+            what = f"is given `{batch.operand}`, which is as large as the file that it was read from"
         yield Finding(
             rule=RULE,
             at=batch,
-            message=f"`{batch.spelling}` yields batches whose size changes from step to step{reason}: "
-            "each new size compiles a new graph",
-            help="use one batch size and one image size, or a few of them; fill up with rows that the loss masks out",
+            message=f"`{batch.spelling}` {what}: each new size compiles a new graph",
+            help=OF_FILES if batch.subject == "file" else OF_BATCHES,
         )
+
+
+OF_FILES = "resize or crop all of them to one size, or pad them to one of a few"
+OF_BATCHES = "use one batch size and one image size, or a few of them; fill up with rows that the loss masks out"

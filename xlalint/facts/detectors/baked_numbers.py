@@ -19,7 +19,7 @@ from xlalint.facts.domain.values import (
     surely_tensor,
     tensor_of,
 )
-from xlalint.facts.domain.variation import is_drawn
+from xlalint.facts.domain.variation import is_drawn, is_read_size
 from xlalint.facts.events import Effect
 from xlalint.facts.operations.shapes import varying
 from xlalint.facts.state.call import Call
@@ -101,6 +101,9 @@ def check_numbers(
     if base in FILLED:
         tell_width(frame, call.node.at, base, width_among(sized))
     baked = varying(arguments_at(BAKED.get(base, ()), call.arguments, call.keywords), base in RESIZING)
+    if is_read_size(baked):
+        # The file is as large as it is before: that is told of whom it is given to.
+        return baked
     if baked is not None and live and is_drawn(baked) and base in RESIZING:
         frame.emit(Effect.VARYING_BATCH, call.node.at, NONE, base, None, certainty=1, varies=baked)
     elif baked is not None and live and not (base in RECUT and baked == own):

@@ -44,6 +44,8 @@ PARAMETER_GROUPS = sequence("list", None, mapping((("lr", ANY_HOST), ("params", 
 in its place."""
 ELSEWHERE: LoopKey = ("", "", 0)
 """The loop of the framework, which counts: nobody sees it."""
+OF_FILE: LoopKey = ("", "file", 0)
+"""The size of what a file holds; where it is read, the mark of that place is put for it."""
 ROLES = frozenset(
     {
         Role.ACCELERATOR,
@@ -75,7 +77,7 @@ def parsed(text: str) -> Value:
     if words[0] == "host":
         return host(words[1]) if len(words) == 2 and words[1] in ("int", "bool", "float", "str") else ANY_HOST
     if words[0] == "numpy":
-        return NUMPY
+        return host("numpy", varies=OF_FILE) if text.endswith("of a file") else NUMPY
     if words[0] == "parameter-groups":
         return PARAMETER_GROUPS
     if words[0] == "module":
@@ -90,7 +92,8 @@ def parsed(text: str) -> Value:
     device = HOST if "host" in words else XLA
     dtype = next((word for word in words if word in DTYPES), None)
     rank = int(words[words.index("rank") + 1]) if "rank" in words and "or" not in words else None
-    return tensor(device, dtype, of_rank(rank), certainty=1, optional=text.endswith("or none"))
+    varies = OF_FILE if text.endswith("of a file") else None
+    return tensor(device, dtype, of_rank(rank), varies=varies, certainty=1, optional=text.endswith("or none"))
 
 
 @functools.cache

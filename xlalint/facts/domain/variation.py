@@ -7,7 +7,7 @@ function's name stand those that set a counter back.
 
 from __future__ import annotations
 
-from xlalint.facts.domain.values import LoopKey
+from xlalint.facts.domain.values import Host, LoopKey, Tensor, Value
 
 
 def drawn_in(path: str, function: str, region: int) -> LoopKey:
@@ -37,6 +37,21 @@ def is_rounded_draw(key: LoopKey | None) -> bool:
     return is_drawn(key) and key is not None and key[1].endswith(ROUNDED)
 
 
+def read_in(key: LoopKey) -> LoopKey:
+    """The mark of a size that a file was read with where ``key`` says: one of some sizes, too."""
+    return rounded_draw((key[0], key[1] + READ, key[2]))
+
+
+def is_read_size(key: LoopKey | None) -> bool:
+    return key is not None and key[1].endswith(READ + ROUNDED)
+
+
+def size_kept(given: Value) -> LoopKey | None:
+    """The mark of what is as large as its file."""
+    known = given.varies if isinstance(given, (Host, Tensor)) else None
+    return known if is_read_size(known) else None
+
+
 def place_of(key: LoopKey) -> tuple[str, str]:
     """Path and qualified name of the function that draws or counts it."""
     return key[0], key[1].partition(" ")[0]
@@ -44,7 +59,8 @@ def place_of(key: LoopKey) -> tuple[str, str]:
 
 def set_back_in(key: LoopKey) -> list[tuple[str, str]]:
     """Path and qualified name of the functions that set a counter back."""
-    return [(key[0], name) for name in key[1].removesuffix(ROUNDED).split(" ")[1:]]
+    return [(key[0], name) for name in key[1].removesuffix(ROUNDED).removesuffix(READ).split(" ")[1:]]
 
 
 ROUNDED = " rounded"
+READ = " read"

@@ -10,7 +10,7 @@ import msgspec
 
 from xlalint.facts.detectors.joined_rows import IN_BATCH
 from xlalint.facts.domain.values import DATA, RANK, LoopKey
-from xlalint.facts.domain.variation import is_drawn, place_of, region_of, set_back_in
+from xlalint.facts.domain.variation import is_drawn, is_read_size, place_of, region_of, set_back_in
 from xlalint.facts.driver.event_roots import EventRoots
 from xlalint.facts.driver.file_index import Evaluated
 from xlalint.facts.driver.switches_told import SwitchesTold, root_of_switch
@@ -241,7 +241,9 @@ class EventBuilder:
         if function is None or any(map(self.runs_in_steps, set_back_in(key))):
             return False
         region = next((region for region in function.regions if region[1] == region_of(key)), ROOT)
-        return self.heat.pace(function.key, region).heat >= Heat.STEP
+        pace = self.heat.pace(function.key, region)
+        # Of what a function reads that nobody calls, only its own loops tell that there are several.
+        return pace.heat >= Heat.STEP and not (pace.assumed and region == ROOT and is_read_size(key))
 
     def runs_in_steps(self, name: tuple[str, str]) -> bool:
         function = self.heat.by_name.get(name)

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from xlalint.facts.detectors.file_sizes import check_file_sizes
 from xlalint.facts.detectors.graph_breaks import check_break, is_turned_off
 from xlalint.facts.detectors.learning import note_learning
 from xlalint.facts.domain.lattice import join_all
@@ -44,6 +45,7 @@ from xlalint.facts.libraries.frameworks.callbacks import check_called_back
 from xlalint.facts.libraries.frameworks.ignite_events import check_hook
 from xlalint.facts.libraries.installed.followed_calls import INSTALLED, follow_call, follow_made
 from xlalint.facts.libraries.python import builtins
+from xlalint.facts.libraries.python.files import read_again
 from xlalint.facts.libraries.torch import functions, modules
 from xlalint.facts.libraries.unknown_objects import call_unknown_method
 from xlalint.facts.operations import members
@@ -65,6 +67,7 @@ def evaluate_call(frame: Frame, node: ir.Call) -> Value:
     check_hook(frame, call)
     check_called_back(frame, callee, call)
     note_learning(frame, callee, call)
+    check_file_sizes(frame, callee, call)
     return given_by(frame, node.function, apply(frame, callee, call), arguments)
 
 
@@ -184,7 +187,7 @@ def call_function(frame: Frame, callee: Function, call: Call) -> Value:
         first = len(callee.bound) + (callee.receiver is not None)
         leave_in_arguments(frame, callee.ir, first, call, answer.given)
     frame.after_call(answer)
-    return answer.value
+    return read_again(frame, answer.value, call.arguments)
 
 
 def apply_writes(frame: Frame, function: ir.Expr, receiver: Value, writes: dict[str, Value]) -> None:

@@ -10,8 +10,8 @@ from xlalint.facts.domain.row_lengths import width_among
 from xlalint.facts.domain.values import (
     ANY_HOST,
     DATA,
-    INT,
     NONE,
+    NUMPY,
     SHORTEST,
     SIZE,
     STR,
@@ -35,7 +35,7 @@ from xlalint.facts.domain.values import (
     tensor_of,
 )
 from xlalint.facts.events import Effect
-from xlalint.facts.interpreter.tensor_subscripts import index_tensor, is_free_to_mask
+from xlalint.facts.interpreter.tensor_subscripts import index_tensor, is_channel, is_free_to_mask
 from xlalint.facts.libraries.torch import optimizer_state
 from xlalint.facts.operations import members
 from xlalint.facts.state.frame import Frame
@@ -57,7 +57,7 @@ def subscript(frame: Frame, value: Value, index: ir.Expr, node: ir.Subscript) ->
     key = frame.evaluate(index)
     cut_row(frame, index, node)
     if isinstance(value, Host):
-        return index_host(value, index)
+        return index_host(frame, value, index)
     if isinstance(value, (Instance, Struct)) and members.has_method(frame, value, "__getitem__"):
         return members.call_special_method(frame, value, "__getitem__", [key], node.at)
     if isinstance(value, Struct) and isinstance(key, Host) and key.known:
@@ -137,14 +137,18 @@ def index_struct(frame: Frame, value: Struct, key: Host, node: ir.Subscript) -> 
     return fields[position]
 
 
-def index_host(value: Host, index: ir.Expr) -> Value:
+def index_host(frame: Frame, value: Host, index: ir.Expr) -> Value:
     if value.type == "size":
         if value.varies == DATA and type(index) is ir.Constant and index.value == 0:
             # The first dimension of what a mask selects.
             return host("int", varies=DATA)
-        return SIZE if type(index) is ir.Slice else INT
-    if value.type in ("numpy", "str"):
-        return value if value.type == "numpy" else STR
+        return SIZE if type(index) is ir.Slice else members.element_of(frame, value)
+    if value.type == "numpy":
+        items = index.elements if type(index) is ir.Display else (index,)
+        bounds = (b for item in items if type(item) is ir.Slice for b in (item.lower, item.upper) if b is not None)
+        return value if value is NUMPY or all(map(is_channel, bounds)) else NUMPY
+    if value.type == "str":
+        return STR
     return UNKNOWN if value.type in ("int", "float") else ANY_HOST
 
 

@@ -23,7 +23,7 @@ from xlalint.facts.domain.values import (
     surely_tensor,
     tensor_of,
 )
-from xlalint.facts.domain.variation import is_rounded_draw
+from xlalint.facts.domain.variation import is_read_size, is_rounded_draw
 from xlalint.facts.events import Effect
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.reaching import assignment_of
@@ -37,7 +37,7 @@ Step: TypeAlias = tuple[str, "int | None"]
 class Indexed:
     """What the items of one index do to the shape."""
 
-    __slots__ = ("advanced", "along", "dropped", "inserted", "masked", "steps", "unclear", "varies")
+    __slots__ = ("advanced", "along", "dropped", "inserted", "masked", "settled", "steps", "unclear", "varies")
 
     def __init__(self) -> None:
         self.dropped = 0
@@ -45,6 +45,8 @@ class Indexed:
         self.advanced: int | None = None
         self.unclear = False
         self.masked = False
+        self.settled = False
+        """Cut to a size that may be the same for whatever file."""
         self.varies: LoopKey | None = None
         self.along: int | None = None
         """The dimension of the result that the index makes vary, counted from the first."""
@@ -92,6 +94,8 @@ def indexed_result(value: Tensor, state: Indexed) -> Tensor:
 def kept_variation(value: Tensor, state: Indexed) -> tuple[LoopKey | None, int | None]:
     """What made a tensor vary, and where that dimension stands in what an index leaves of it."""
     along = value.along
+    if state.settled and is_read_size(value.varies):
+        return None, None
     if along is None or state.advanced is not None or state.unclear:
         return value.varies, None
     taken, left = 0, 0
@@ -164,6 +168,9 @@ def slice_bounds(frame: Frame, value: Tensor, item: ir.Slice, node: ir.Subscript
             continue
         key = frame.evaluate(bound)
         known = tensor_of(key)
+        open_ = item.lower is None or item.upper is None
+        follows = is_channel(bound) or (open_ and type(key) is Host and is_read_size(key.varies))
+        state.settled = state.settled or not follows
         if known is not None and known.live and value.live and surely_tensor(key):
             frame.emit(Effect.TENSOR_AS_NUMBER, node.at, key, "slice bound", bound)
         elif type(key) is Host and (is_mark(key.varies) or is_rounded_draw(key.varies)):
@@ -184,6 +191,16 @@ def is_what_is_left(frame: Frame, bound: ir.Expr) -> bool:
     zeros = [type(part) is ir.Constant and part.value == 0 for part in node.arguments]
     other = node.arguments[zeros.index(False)] if any(zeros) and not all(zeros) else None
     return type(other) is ir.Binary and other.operator == "sub"
+
+
+def is_channel(bound: ir.Expr) -> bool:
+    """``x[:, :3]``: no more than an image has channels."""
+    while type(bound) is ir.Unary:
+        bound = bound.operand
+    return type(bound) is ir.Constant and type(bound.value) is int and bound.value <= CHANNELS
+
+
+CHANNELS = 4
 
 
 def is_padded(frame: Frame) -> bool:

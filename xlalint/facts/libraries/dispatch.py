@@ -63,6 +63,7 @@ from xlalint.facts.libraries.module_methods import call_made_module
 from xlalint.facts.libraries.packages import HEADS
 from xlalint.facts.libraries.program_objects import add_state, call_class_method, call_object_method, call_super
 from xlalint.facts.libraries.python import containers
+from xlalint.facts.libraries.python.files import kept_by_row, read_here
 from xlalint.facts.libraries.roles import call_role_method
 from xlalint.facts.libraries.torch import factories, modules
 from xlalint.facts.libraries.torch.loading import loaded
@@ -192,7 +193,8 @@ def call_framework_row(frame: Frame, call: Call) -> Value | None:
         return loaded(read, call)
     if table.get("metric", call.name) == "on the host":
         return known_object(Role.HOST_METRIC)
-    return made_by_row(call.name)
+    made_of_row = made_by_row(call.name)
+    return None if made_of_row is None else read_here(frame, kept_by_row(made_of_row, call))
 
 
 @functools.cache
@@ -292,7 +294,7 @@ def call_role(frame: Frame, role: KnownObject, call: Call) -> Value:
         check_padding_call(frame, call.named("__call__"))
         return known_object(Role.BATCH, tensor(HOST, "int", None, False, None, 1))
     if role.role == Role.MAKER:
-        return role.element or UNKNOWN
+        return kept_by_row(role.element or UNKNOWN, call)
     if role.role == Role.METRIC:
         return call_metric(frame, role, call.named("forward"))
     if role.role == Role.PIPELINE:

@@ -45,6 +45,7 @@ from xlalint.facts.domain.values import (
 from xlalint.facts.events import Effect
 from xlalint.facts.libraries.frameworks.metrics import make_metric
 from xlalint.facts.libraries.python.draws import drawn
+from xlalint.facts.libraries.python.files import array_like
 from xlalint.facts.operations import members
 from xlalint.facts.operations.placement import is_as_given
 from xlalint.facts.state.call import Call
@@ -86,7 +87,7 @@ def call_numpy(frame: Frame, call: Call) -> Value:
         return longest_of(call.arguments[0], call.node.arguments[0] if call.node.arguments else None) or NUMPY
     check_filled_array(frame, call)
     check_joined(frame, call)
-    return NUMPY
+    return array_like(call, call.arguments)
 
 
 NUMBERS = frozenset({"int", "float"})

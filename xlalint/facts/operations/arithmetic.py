@@ -25,6 +25,7 @@ from xlalint.facts.domain.values import (
     of_rank,
     tensor,
 )
+from xlalint.facts.domain.variation import is_read_size
 
 FOLDED: dict[str, Callable[[Any, Any], Any]] = {
     "add": add,
@@ -152,7 +153,7 @@ def hosts(operator: str, a: Host, b: Host) -> Value:
     if "?" in (a.type, b.type):
         return host("?", varies=varies, read_from_device=read_from_device)
     if "numpy" in (a.type, b.type):
-        return NUMPY
+        return host("numpy", varies=varies) if is_read_size(varies) else NUMPY
     if operator == "div" or "float" in (a.type, b.type):
         return host("float", varies=varies, read_from_device=read_from_device)
     return host("int", varies=varies, read_from_device=read_from_device)

@@ -29,7 +29,6 @@ from xlalint.facts.domain.values import (
     INT,
     LIKELY_HOST_DEVICE,
     NONE,
-    NUMPY,
     OBJECT,
     SIZE,
     STR,
@@ -61,6 +60,7 @@ from xlalint.facts.domain.values import (
     of_rank,
     tensor,
 )
+from xlalint.facts.domain.variation import is_read_size
 from xlalint.facts.guards.device_branches import STAND_IN
 from xlalint.facts.guards.torch_version import VERSION, version_attribute, version_named
 from xlalint.facts.state.call import Arguments
@@ -398,9 +398,10 @@ def element_of_union(frame: Frame, value: Union) -> Value:
 
 def element_of_host(frame: Frame, value: Host) -> Value:
     if value.type in ("size", "range"):
-        return INT if value.varies is None or value.type == "size" else host("int", varies=value.varies)
+        changes = value.varies is not None and (value.type == "range" or is_read_size(value.varies))
+        return host("int", varies=value.varies) if changes else INT
     if value.type == "numpy":
-        return NUMPY
+        return value
     return ANY_HOST if value is ANY_HOST else STR if value.type == "str" else UNKNOWN
 
 

@@ -25,7 +25,7 @@ from xlalint.facts.domain.values import (
     tensor,
     tensor_of,
 )
-from xlalint.facts.domain.variation import is_rounded_draw
+from xlalint.facts.domain.variation import is_read_size, is_rounded_draw
 from xlalint.facts.operations.arithmetic import combined, matmul
 from xlalint.facts.state.call import Arguments, Keywords
 from xlalint.knowledge.tables import results
@@ -69,6 +69,8 @@ def op_result(name: str, base: Tensor, arguments: list[Value], keywords: dict[st
     """``arguments`` are those after the first tensor."""
     row = results().get(name) or (results().get(name[:-1]) if name.endswith("_") else None)
     base = base.but(optional=False) if base.optional else base
+    if name in SETTLING and is_read_size(base.varies):
+        base = base.but(varies=None)
     if row is None:
         return base.but(dims=None, dtype=dtype_argument(keywords, weakened(base.dtype)))
     dtype = row.dtype or None
@@ -101,6 +103,15 @@ def op_result(name: str, base: Tensor, arguments: list[Value], keywords: dict[st
     if shape == "rows":
         return base.but(dims=(None, base.rank), dtype="int", grad=False, varies=DATA, along=0)
     return base.but(dtype=kind, dims=None)
+
+
+SETTLING = frozenset(
+    {
+        "interpolate", "upsample", "grid_sample", "pad", "resize", "resize_", "center_crop", "crop",
+        "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool1d", "adaptive_max_pool2d", "fold", "unfold",
+    }
+)  # fmt: skip
+"""Ops that may well give what was as large as its file one size for all."""
 
 
 def flowing(result: Value, name: str, given: Iterable[Value]) -> Value:

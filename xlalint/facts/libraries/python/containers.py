@@ -11,7 +11,6 @@ from xlalint.facts.domain.values import (
     BOOL,
     INT,
     NONE,
-    NUMPY,
     OBJECT,
     STR,
     UNKNOWN,
@@ -25,6 +24,7 @@ from xlalint.facts.domain.values import (
     tensor_of,
 )
 from xlalint.facts.events import Effect
+from xlalint.facts.libraries.python.files import array_like
 from xlalint.facts.libraries.python.named_attributes import set_fields
 from xlalint.facts.operations import members
 from xlalint.facts.state.call import Call
@@ -129,7 +129,9 @@ def call_host_method(frame: Frame, receiver: Host, call: Call) -> Value:
             else STR
         )
     if receiver.type == "numpy":
-        return UNKNOWN if call.name == "item" else sequence("list", None, ANY_HOST) if call.name == "tolist" else NUMPY
+        if call.name in ("item", "tolist"):
+            return UNKNOWN if call.name == "item" else sequence("list", None, ANY_HOST)
+        return array_like(call, [receiver])
     if receiver.type == "size":
         return INT
     return OBJECT if receiver.type == "object" else UNKNOWN

@@ -23,6 +23,7 @@ from xlalint.facts.domain.values import (
     tensor,
     tensor_of,
 )
+from xlalint.facts.domain.variation import size_kept
 from xlalint.facts.events import Effect
 from xlalint.facts.guards.device_branches import names_place_of_another
 from xlalint.facts.kinds import SignKind
@@ -111,7 +112,8 @@ def make_tensor(frame: Frame, call: Call) -> Value:
     if device == XLA:
         frame.sign(SignKind.MOVED, call.node.at)
         check_made(frame, data, device, call.node)
-    return with_gradients(tensor(device, shapes.dtype_argument(call.keywords, dtype), dims, False), call.keywords)
+    made = tensor(device, shapes.dtype_argument(call.keywords, dtype), dims, False, size_kept(data))
+    return with_gradients(made, call.keywords)
 
 
 def with_gradients(made: Tensor, keywords: Keywords) -> Tensor:
@@ -179,4 +181,4 @@ def made_by_type(frame: Frame, device: str, call: Call) -> Value:
 
 
 def from_numpy(frame: Frame, call: Call) -> Value:
-    return tensor(HOST, grad=False)
+    return tensor(HOST, grad=False, varies=size_kept(call.arguments[0]) if call.arguments else None)
