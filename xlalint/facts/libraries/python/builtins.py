@@ -54,7 +54,7 @@ from xlalint.facts.state.call import Arguments, Call
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import guards
 from xlalint.program import ir
-from xlalint.program.traversal import type_names
+from xlalint.program.traversal import called_name, type_names
 
 
 def call_builtin(frame: Frame, call: Call) -> Value:
@@ -143,10 +143,10 @@ def largest(frame: Frame, call: Call) -> Value:
         return longest
     if type(value) is Sequence:
         element = value.element
-        known = tensor_of(element)
         many = value.elements is None or len(value.elements) > 1
-        if known is not None and known.live and type(element) is Tensor and many and "key" not in call.keywords:
-            frame.emit(Effect.BUILTIN_OVER_TENSORS, call.node.at, element, call.name, argument_node(call.node))
+        key = sort_key(frame, element, call) if many else element
+        if type(key) is Tensor and key.live and many:
+            frame.emit(Effect.BUILTIN_OVER_TENSORS, call.node.at, key, call.name, argument_node(call.node))
         return element
     if type(value) is Tensor:
         if value.live:
@@ -177,12 +177,27 @@ def quantified(frame: Frame, call: Call) -> Value:
     return BOOL
 
 
+def sort_key(frame: Frame, element: Value, call: Call) -> Value:
+    """What elements are compared by: what ``key`` gives for one."""
+    key = call.keywords.get("key", NONE)
+    if key is NONE or call.name == "filter":
+        return element
+    if type(key) is Function:
+        return frame.call(key, call.given([element], {}))
+    node = next((value for name, value in call.node.keywords if name == "key"), None)
+    asked = (
+        node.arguments[0] if type(node) is ir.Call and called_name(node) == "attrgetter" and node.arguments else None
+    )
+    if type(asked) is ir.Constant and isinstance(asked.value, str) and asked.value.isidentifier():
+        return members.attribute(frame, element, asked.value)
+    return UNKNOWN
+
+
 def ordered(frame: Frame, call: Call) -> Value:
     value = call.arguments[-1] if call.name == "filter" and call.arguments else first(call.arguments)
-    element = None
-    if "key" not in call.keywords:
-        element = value.element if type(value) is Sequence else None
-        element = members.element_of(frame, value) if type(value) is Tensor and value.live else element
+    element = value.element if type(value) is Sequence else None
+    element = members.element_of(frame, value) if type(value) is Tensor and value.live else element
+    element = None if element is None else sort_key(frame, element, call)
     compares = call.name != "filter" or (bool(call.arguments) and call.arguments[0] is NONE)
     if type(element) is Tensor and element.live and compares:
         frame.emit(Effect.BUILTIN_OVER_TENSORS, call.node.at, element, call.name, argument_node(call.node))
