@@ -93,8 +93,6 @@ def test_what_stands_in_another_file_is_found_there(name: str, which: str) -> No
 
 EXTRACTED_OTHERWISE = {
     "xla121_model_round_trip-bad-12": "a model's way to the host and back is looked for in one function",
-    "xla309_growing_tensor-bad-12": "that a tensor grows is told by the statement that joins it to itself",
-    "xla309_growing_tensor-bad-more": "the same, and XLA311 in its place",
     "xla310_baked_number-bad-spellings": "XLA601 besides: the backward of an op whose operand is a parameter",
     "xla403_boundary_inside_step-bad-12": "a boundary between backward and step is looked for in one function",
     "xla408_collective_under_rank_test-bad-12": "what a function does that is called under a test of the rank",
