@@ -185,9 +185,10 @@ def check_unpacked(frame: Frame, node: ir.Assign, value: Value) -> None:
 
 
 def keeps_graph(frame: Frame, node: ir.Assign, path: str) -> bool:
-    """Whether the name still holds what the last iteration left there, and that may have a graph."""
+    """Whether the name still holds what the last iteration left there, and that may have a graph. What the loop goes
+    through is new in each."""
     loop, bound = frame.loop_key(), frame.origins.get(path, 0)
-    if loop is not None and bound != node.at and ir.unpack(bound)[0] > loop[2]:
+    if loop is not None and bound != node.at and ir.unpack(bound)[0] >= loop[2]:
         return False
     return may_have_graph(frame.env.get(path, UNKNOWN))
 

@@ -84,8 +84,10 @@ def is_open_device(value: Value) -> bool:
 
 
 def names_device(node: ir.Expr) -> bool:
-    """``device``, ``args.device``, ``x.device.type``, ``str(device)``."""
+    """``device``, ``args.device``, ``x.device.type``, ``str(device)``, ``x.type()``."""
     if type(node) is ir.Call:
+        if type(node.function) is ir.Attribute:
+            return node.function.name == "type" and not node.arguments
         return plain_callee(node) == "str" and len(node.arguments) == 1 and names_device(node.arguments[0])
     if type(node) is ir.Attribute and node.name == "type":
         return "device" in last_name(node.value)
@@ -93,11 +95,14 @@ def names_device(node: ir.Expr) -> bool:
 
 
 def kind_on_xla(node: ir.Expr, kind: Value) -> bool | None:
-    """Whether the device at hand is of a kind: "cuda", "cuda:0", "xla"."""
+    """Whether the device at hand is of a kind: "cuda", "cuda:0", "xla"; so does the type of a tensor tell,
+    "torch.cuda.HalfTensor"."""
     word = kind.constant if type(kind) is Host and kind.known and kind.type == "str" else None
     if word is None or (word == "tpu" and last_name(node) != "type"):
         return None
-    return guards().compares.get(f"device.type={word.partition(':')[0]}")
+    of_type = type(node) is ir.Call and type(node.function) is ir.Attribute
+    name = word.removeprefix("torch.").partition(".")[0] if of_type else word.partition(":")[0]
+    return guards().compares.get(f"device.type={name}")
 
 
 def named_kind(node: ir.Expr, left: Value, operator: str, operand: ir.Expr, right: Value) -> bool | None:
