@@ -79,6 +79,8 @@ class SignKind(Kind):
     MODEL_CALL = "model-call"
     MOVED = "moved"
     OPTIMIZER_STEP = "optimizer-step"
+    PASSED_CALL = "passed-call"
+    """A call in an arm that does not run: the test before it is decided."""
     PLAIN_LOADER = "plain-loader"
     PLAIN_STEP = "plain-step"
     PROFILER_SERVER = "profiler-server"

@@ -100,10 +100,11 @@ def subject_of(key: FunctionKey) -> str:
     return "\t".join(map(str, key))
 
 
-def compiled_functions(signs: Iterable[Sign]) -> list[FunctionKey]:
+def functions_named(signs: Iterable[Sign], kind: SignKind) -> list[FunctionKey]:
+    """The functions that are the subjects of signs of a kind."""
     found = []
     for sign in signs:
-        if sign.kind is SignKind.COMPILED:
+        if sign.kind is kind:
             path, name, at = sign.subject.split("\t")
             found.append((path, name, int(at)))
     return found

@@ -199,7 +199,7 @@ class EventBuilder:
         return False
 
     def certainty(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> Certainty:
-        if function.is_passed_by(raw.arms):
+        if self.heat.passes_by(function, raw.arms):
             return Certainty.POSSIBLE
         if not pace.assumed:
             return Certainty(raw.certainty)

@@ -27,13 +27,15 @@ from xlalint.facts.heat.entry_points import (
     sets_up,
 )
 from xlalint.facts.heat.loop_kinds import STRONG, StepLoops
+from xlalint.facts.heat.passed_by import passed_functions
 from xlalint.facts.kinds import LEARNS, LOOPS, TRAINED, LoopKind, RegionKind, SignKind
-from xlalint.facts.records import ROOT, CallEdge, FunctionKey, RegionKey
+from xlalint.facts.records import ROOT, Arm, CallEdge, FunctionKey, RegionKey
 from xlalint.facts.regions import (
     CONSTRUCTORS,
     TURNS,
     FunctionFacts,
     compiled_functions,
+    functions_named,
     loop_of,
     regions_around,
     within,
@@ -78,6 +80,7 @@ class HeatMap(StepLoops):
         self.giving = self.asked_and_given()
         self.spread()
         self.compiled = self.find_compiled()
+        self.passed = passed_functions(self, self.is_fixed)
         self.restarting = {
             (key[0], key[1], unpack(loop[1])[0])
             for key, loops in self.loops.items()
@@ -107,7 +110,7 @@ class HeatMap(StepLoops):
 
     def find_compiled(self) -> set[FunctionKey]:
         """The functions that dynamo compiles, and those that they call."""
-        pending = [key for function in self.functions.values() for key in compiled_functions(function.signs)]
+        pending = [key for function in self.functions.values() for key in functions_named(function.signs, SignKind.COMPILED)]
         found: set[FunctionKey] = set()
         while pending:
             function = self.functions.get(pending.pop())
@@ -115,6 +118,10 @@ class HeatMap(StepLoops):
                 found.add(function.key)
                 pending.extend(edge.callee for edge in function.calls)
         return found
+
+    def passes_by(self, function: FunctionFacts, arms: Iterable[Arm]) -> bool:
+        """Whether no call of the program that runs leads to these arms of a function."""
+        return function.key in self.passed or function.is_passed_by(arms)
 
     # Paces
 

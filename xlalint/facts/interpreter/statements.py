@@ -29,6 +29,7 @@ from xlalint.facts.guards.branch_rates import branch_rates, is_exit, rate_of_res
 from xlalint.facts.guards.device_branches import in_place_of
 from xlalint.facts.guards.loop_counters import as_own_counter
 from xlalint.facts.guards.narrowing import forget_told, with_defaults
+from xlalint.facts.guards.passed_calls import note_passed_calls
 from xlalint.facts.guards.periodic import remember
 from xlalint.facts.guards.rare_inputs import asks_for_other_input
 from xlalint.facts.interpreter import conditions, operators, subscripts
@@ -189,6 +190,7 @@ def execute_if(frame: Frame, node: ir.If) -> None:
         region = frame.region
         conditions.stand_where_given(frame, node.test, outcome)
         around = frame.enter_arm(node.at, outcome)
+        note_passed_calls(frame, arms[not outcome][0])
         with in_place_of(frame, node.test, arms[not outcome][0]):
             execute_arm(frame, *arms[outcome], node.at if outcome else node.at + 1)
         frame.arms, frame.region = around, region
