@@ -6,6 +6,7 @@ import functools
 
 import msgspec
 
+from xlalint.facts.guards.data_tests import arm_is_unusual
 from xlalint.facts.guards.moving_bounds import conjuncts, moves_bound
 from xlalint.facts.guards.one_time import classes, one_time_rate
 from xlalint.facts.guards.periodic import has_turns
@@ -36,6 +37,18 @@ def branch_rates(frame: Frame, node: ir.If) -> BranchRates:
     if orelse is None and node.orelse:
         orelse = one_time(frame, node, False, node.orelse)
     return known if (body, orelse) == (known.body, known.orelse) else BranchRates(body, orelse, known.at_times)
+
+
+def rates_by_data(rates: BranchRates, node: ir.If, asks_data: bool) -> BranchRates:
+    """The rates of arms that the data decide between: what hardly occurs runs now and then."""
+    body, orelse = (
+        known or by_data(node, outcome, asks_data) for known, outcome in ((rates.body, True), (rates.orelse, False))
+    )
+    return rates if (body, orelse) == (rates.body, rates.orelse) else BranchRates(body, orelse, rates.at_times)
+
+
+def by_data(node: ir.If, outcome: bool, asks_data: bool) -> RegionKind | None:
+    return RegionKind.AMORTISED if arm_is_unusual(node, outcome, asks_data) else None
 
 
 def rate_of_rest(frame: Frame, node: ir.If, rest: ir.Block) -> RegionKind | None:

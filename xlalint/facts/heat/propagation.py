@@ -110,7 +110,9 @@ class HeatMap(StepLoops):
 
     def find_compiled(self) -> set[FunctionKey]:
         """The functions that dynamo compiles, and those that they call."""
-        pending = [key for function in self.functions.values() for key in functions_named(function.signs, SignKind.COMPILED)]
+        pending = [
+            key for function in self.functions.values() for key in functions_named(function.signs, SignKind.COMPILED)
+        ]
         found: set[FunctionKey] = set()
         while pending:
             function = self.functions.get(pending.pop())

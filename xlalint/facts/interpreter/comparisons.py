@@ -33,7 +33,7 @@ from xlalint.facts.domain.values import (
 )
 from xlalint.facts.events import Effect
 from xlalint.facts.guards.torch_version import COMPARISONS, compared_versions
-from xlalint.facts.interpreter.conditions import differs_by_rank, read_as_truth, tested_operand
+from xlalint.facts.interpreter.conditions import differs_by_rank, is_read, read_as_truth, tested_operand
 from xlalint.facts.operations import members
 from xlalint.facts.operations.arithmetic import combined
 from xlalint.facts.state.frame import Frame
@@ -58,6 +58,7 @@ def evaluate_compare(frame: Frame, node: ir.Compare) -> Value:
         result = compare(frame, node, operator, left, right) if settled is None else constant(settled)
         if chained and read_as_truth(result):
             frame.emit(Effect.BOOLEAN_OPERATOR, node.at, result, "chained comparison", tested_operand(frame, node))
+        frame.asks_data |= is_read(left) or is_read(right)
         left = right
     return result
 

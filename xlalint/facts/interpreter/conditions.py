@@ -54,7 +54,9 @@ def test(frame: Frame, node: ir.Expr, effect: Effect, subject: str, form: str = 
     if isinstance(value, (Instance, Struct)):
         value = as_truth(frame, value, getattr(node, "at", at))
     frame.asks_rank |= differs_by_rank(value)
+    frame.asks_data |= is_read(value)
     if read_as_truth(value):
+        frame.asks_data = True
         frame.emit(effect, getattr(node, "at", at), value, subject, tested_operand(frame, node), form=form)
     return truth_value(value)
 
@@ -69,6 +71,10 @@ def as_truth(frame: Frame, value: Instance | Struct, at: int) -> Value:
 
 def differs_by_rank(value: Value) -> bool:
     return type(value) is Host and value.varies == RANK
+
+
+def is_read(value: Value) -> bool:
+    return type(value) is Host and value.read_from_device
 
 
 def chosen_on_xla(frame: Frame, node: ir.Expr, value: Value) -> Value:
@@ -187,7 +193,9 @@ def operand_value(frame: Frame, operand: ir.Expr, effect: Effect | None, subject
         return BOOL if outcome is None else constant(not outcome)
     value = chosen_on_xla(frame, operand, frame.evaluate(operand))
     frame.asks_rank |= differs_by_rank(value)
+    frame.asks_data |= is_read(value)
     if effect is not None and read_as_truth(value):
+        frame.asks_data = True
         boolean_operand = effect is Effect.BOOLEAN_OPERATOR
         frame.emit(
             effect,

@@ -25,7 +25,7 @@ from xlalint.facts.domain.values import (
 from xlalint.facts.events import Effect
 from xlalint.facts.failures import OVERRUN, Overrun
 from xlalint.facts.guards.always_raises import surely_raises
-from xlalint.facts.guards.branch_rates import branch_rates, is_exit, rate_of_rest
+from xlalint.facts.guards.branch_rates import branch_rates, is_exit, rate_of_rest, rates_by_data
 from xlalint.facts.guards.device_branches import in_place_of
 from xlalint.facts.guards.loop_counters import as_own_counter
 from xlalint.facts.guards.narrowing import forget_told, with_defaults
@@ -179,9 +179,9 @@ def execute_if(frame: Frame, node: ir.If) -> None:
         effect, subject = Effect.LOOP_TEST, "break"
     elif frame.rows and picks_rows(frame, node):
         effect, subject = Effect.FILTER, "loop"
-    frame.asks_rank = False
+    frame.asks_rank = frame.asks_data = False
     outcome = conditions.test(frame, node.test, effect, subject, form=arms_form(node))
-    by_rank = frame.asks_rank
+    by_rank, by_data = frame.asks_rank, frame.asks_data
     rates = branch_rates(frame, node)
     arms = ((node.orelse, rates.orelse), (node.body, rates.body))
     # Who ends the program here insists on another device: the rest is read as if it were there.
@@ -200,6 +200,8 @@ def execute_if(frame: Frame, node: ir.If) -> None:
     conditions.narrow(frame, node.test, True)
     frame.undecided += 1
     frame.ranks += by_rank
+    frame.by_data += by_data
+    rates = rates_by_data(rates, node, by_data)
     seldom = not rates.body and asks_for_other_input(frame.function, node.test)
     frame.tests = (*tests, (node.test, True))
     around = frame.enter_arm(node.at, True)
@@ -215,6 +217,7 @@ def execute_if(frame: Frame, node: ir.If) -> None:
     frame.arms, frame.tests = around, tests
     frame.undecided -= 1
     frame.ranks -= by_rank
+    frame.by_data -= by_data
     other = frame.end()
     with_defaults(frame, node.test, after, other)
     forget_told(frame, after, other)

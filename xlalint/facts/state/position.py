@@ -31,6 +31,10 @@ class Position:
         """How many arms of tests of the rank stand around this place."""
         self.asks_rank = False
         """Whether the last test that was evaluated asks for the rank."""
+        self.asks_data = False
+        """Whether the last test that was evaluated asks for the value of a tensor."""
+        self.by_data = 0
+        """How many arms of such tests stand around this place."""
         self.rows: frozenset[str] = frozenset()
         """Names that hold one row of a tensor after the other, in the loops around this place."""
         self.origins: dict[str, int] = {}

@@ -53,7 +53,7 @@ class Recorder(Position):
         known = tensor_of(value)
         if known is not None:
             certainty = min(certainty, SHOWN[known.certainty])
-        if self.guards:
+        if self.guards or self.by_data:
             certainty = min(certainty, 1)
         if not self.is_news(effect, at, certainty):
             return
