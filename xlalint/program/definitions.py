@@ -91,6 +91,7 @@ class Scopes:
         self.sure_imports: dict[str, bool] = {}
         self.xla_imports = 0
         self.xla_flags: dict[str, bool] = {}
+        self.attributes_given: dict[str, tuple[ir.Expr | None, ...]] = {}
         self.muted = 0
         self.current: FunctionScope = FunctionScope(True)
 
@@ -223,6 +224,7 @@ class Scopes:
             self.sure_imports,
             self.xla_flags,
             self.choices,
+            self.attributes_given,
         )
 
     def top_functions(self) -> dict[str, ir.FunctionIR]:
@@ -322,6 +324,9 @@ class Scopes:
             base = target.value
             if isinstance(base, ir.Name) and base.name == "self":
                 self.current.assigned_self[target.name] = None
+            elif isinstance(base, ir.Name):
+                text = f"{base.name}.{target.name}"
+                self.attributes_given[text] = (*self.attributes_given.get(text, ())[:MOST_EXPRESSIONS], value)
         elif isinstance(target, ir.Subscript):
             self.fill(target.value)
 

@@ -446,3 +446,5 @@ class ModuleIR(msgspec.Struct, eq=False):
     choices: dict[str, tuple[Expr, FunctionIR]] = {}
     """Top-level functions that both arms of an ``if`` define → its test, and the one that is defined where it holds;
     ``functions`` has the other."""
+    attributes_given: dict[str, tuple[Expr | None, ...]] = {}
+    """Attributes of names, as ``args.cuda`` → the expressions that statements give them; None where none tells."""

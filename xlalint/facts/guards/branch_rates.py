@@ -39,16 +39,11 @@ def branch_rates(frame: Frame, node: ir.If) -> BranchRates:
     return known if (body, orelse) == (known.body, known.orelse) else BranchRates(body, orelse, known.at_times)
 
 
-def rates_by_data(rates: BranchRates, node: ir.If, asks_data: bool) -> BranchRates:
-    """The rates of arms that the data decide between: what hardly occurs runs now and then."""
-    body, orelse = (
-        known or by_data(node, outcome, asks_data) for known, outcome in ((rates.body, True), (rates.orelse, False))
-    )
-    return rates if (body, orelse) == (rates.body, rates.orelse) else BranchRates(body, orelse, rates.at_times)
-
-
-def by_data(node: ir.If, outcome: bool, asks_data: bool) -> RegionKind | None:
-    return RegionKind.AMORTISED if arm_is_unusual(node, outcome, asks_data) else None
+def rates_by_data(rates: BranchRates, node: ir.If) -> BranchRates:
+    """The rates of arms that a tensor's value decides between: what hardly occurs runs now and then."""
+    body = rates.body or (RegionKind.AMORTISED if arm_is_unusual(node, True) else None)
+    orelse = rates.orelse or (RegionKind.AMORTISED if arm_is_unusual(node, False) else None)
+    return BranchRates(body, orelse, rates.at_times)
 
 
 def rate_of_rest(frame: Frame, node: ir.If, rest: ir.Block) -> RegionKind | None:

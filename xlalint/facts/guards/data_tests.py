@@ -14,10 +14,8 @@ TELLING = LEVELS | {"print", "warn", "warn_once", "warning_once"}
 
 
 @functools.lru_cache(maxsize=8192)
-def arm_is_unusual(node: ir.If, outcome: bool, asks_data: bool) -> bool:
-    """Whether an arm runs now and then, behind a test of a tensor's value or one that no other value is asked."""
-    if not asks_data:
-        return outcome and not called_names(node.test).isdisjoint(UNUSUAL)
+def arm_is_unusual(node: ir.If, outcome: bool) -> bool:
+    """Whether an arm behind a test of a tensor's value runs now and then."""
     return asks_for_unusual(node.test, outcome) or tells_only(node.body if outcome else node.orelse)
 
 
@@ -46,8 +44,8 @@ def asks_for_nothing(test: ir.Compare, outcome: bool) -> bool:
 def called_names(node: ir.Expr) -> frozenset[str]:
     """The names of the calls in a chain of methods: ``isnan`` and ``any`` in ``torch.isnan(x).any().item()``."""
     found = set()
-    while type(node) is ir.Call or type(node) is ir.Attribute:
-        if type(node) is ir.Call:
+    while isinstance(node, ir.Call | ir.Attribute):
+        if isinstance(node, ir.Call):
             found.add(called_name(node))
             node = node.function
         else:

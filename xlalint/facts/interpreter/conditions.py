@@ -25,6 +25,7 @@ from xlalint.facts.domain.values import (
     truth_value,
 )
 from xlalint.facts.events import Effect
+from xlalint.facts.guards.attribute_flags import is_off_on_xla
 from xlalint.facts.guards.narrowing import narrow
 from xlalint.facts.guards.optional_arguments import found_given
 from xlalint.facts.guards.periodic import has_turns
@@ -87,6 +88,8 @@ def chosen_on_xla(frame: Frame, node: ir.Expr, value: Value) -> Value:
     outcome = flags.get(dotted_text(node)) if flags else None
     if outcome is None and type(node) is ir.Name:
         outcome = guards().flags.get(node.name)
+    elif outcome is None and module is not None and is_off_on_xla(module, node):
+        outcome = False
     return value if outcome is None else constant(outcome)
 
 

@@ -201,7 +201,7 @@ def execute_if(frame: Frame, node: ir.If) -> None:
     frame.undecided += 1
     frame.ranks += by_rank
     frame.by_data += by_data
-    rates = rates_by_data(rates, node, by_data)
+    rates = rates_by_data(rates, node) if by_data else rates
     seldom = not rates.body and asks_for_other_input(frame.function, node.test)
     frame.tests = (*tests, (node.test, True))
     around = frame.enter_arm(node.at, True)
