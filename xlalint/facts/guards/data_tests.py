@@ -1,4 +1,4 @@
-"""Tests of a tensor's value: some ask for what hardly occurs, and some lead to nothing but a message."""
+"""Tests of a tensor's value: some ask for what hardly occurs, and some lead to nothing but a message of the log."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xlalint.program.traversal import called_name
 
 UNUSUAL = frozenset({"isnan", "isinf"})
 USUAL = frozenset({"isfinite", "any"})
-TELLING = LEVELS | {"print", "warn", "warn_once", "warning_once"}
+TELLING = LEVELS | {"warn_once"}
 
 
 @functools.lru_cache(maxsize=8192)
@@ -54,7 +54,7 @@ def called_names(node: ir.Expr) -> frozenset[str]:
 
 
 def tells_only(block: ir.Block) -> bool:
-    """A block of messages."""
+    """A block of messages of the log; what is printed is asked for in each step."""
     return bool(block) and all(type(statement) is ir.Evaluate and is_message(statement.value) for statement in block)
 
 

@@ -25,7 +25,7 @@ from xlalint.facts.domain.values import (
 from xlalint.facts.events import Effect
 from xlalint.facts.failures import OVERRUN, Overrun
 from xlalint.facts.guards.always_raises import surely_raises
-from xlalint.facts.guards.branch_rates import branch_rates, is_exit, rate_of_rest, rates_by_data
+from xlalint.facts.guards.branch_rates import BranchRates, branch_rates, is_exit, rate_of_rest, rates_by_data
 from xlalint.facts.guards.device_branches import in_place_of
 from xlalint.facts.guards.loop_counters import as_own_counter
 from xlalint.facts.guards.narrowing import forget_told, with_defaults
@@ -195,13 +195,17 @@ def execute_if(frame: Frame, node: ir.If) -> None:
             execute_arm(frame, *arms[outcome], node.at if outcome else node.at + 1)
         frame.arms, frame.region = around, region
         return
+    execute_either(frame, node, rates_by_data(rates, node) if by_data else rates, by_rank, by_data)
+
+
+def execute_either(frame: Frame, node: ir.If, rates: BranchRates, by_rank: bool, by_data: bool) -> None:
+    """Both arms of an ``if`` whose outcome is not known."""
     before, tests = frame.env, frame.tests
     frame.environment = before.copy()
     conditions.narrow(frame, node.test, True)
     frame.undecided += 1
     frame.ranks += by_rank
     frame.by_data += by_data
-    rates = rates_by_data(rates, node) if by_data else rates
     seldom = not rates.body and asks_for_other_input(frame.function, node.test)
     frame.tests = (*tests, (node.test, True))
     around = frame.enter_arm(node.at, True)
