@@ -11,14 +11,14 @@ def is_off_on_xla(module: ir.ModuleIR, node: ir.Expr) -> bool:
     """``args.cuda = not args.no_cuda and torch.cuda.is_available()``: whether all that the file gives an attribute is
     false on XLA."""
     given = module.attributes_given.get(dotted_text(node)) if module.attributes_given else None
-    return given is not None and all(value is not None and is_false(value) for value in given)
+    return given is not None and all(value is not None and is_false_by_text(value) for value in given)
 
 
-def is_false(node: ir.Expr) -> bool:
+def is_false_by_text(node: ir.Expr) -> bool:
     """Whether an expression asks for another device, by its text, and is false for that."""
     if type(node) is ir.Boolean:
-        return (any if node.operator == "and" else all)(map(is_false, node.values))
+        return (any if node.operator == "and" else all)(map(is_false_by_text, node.values))
     if type(node) is ir.Conditional:
-        chosen = node.orelse if is_false(node.test) else None
+        chosen = node.orelse if is_false_by_text(node.test) else None
         return type(chosen) is ir.Constant and not chosen.value
     return type(node) is ir.Call and guards().calls.get(dotted_text(node.function)) is False
