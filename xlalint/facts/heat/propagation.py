@@ -34,7 +34,6 @@ from xlalint.facts.regions import (
     CONSTRUCTORS,
     TURNS,
     FunctionFacts,
-    compiled_functions,
     functions_named,
     loop_of,
     regions_around,
