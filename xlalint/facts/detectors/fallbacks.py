@@ -111,7 +111,8 @@ def tells_count(node: ir.Expr) -> bool:
     return COUNTING.search(last_name(node)) is not None
 
 
-COUNTING = re.compile(r"^(num|n|nb|max|min)_|(^|_)(size|dim|classes|stride|length|count|factor)$")
+COUNTING = re.compile(r"^(num|n|nb)_|(^|_)(size|dim|classes|stride|length|count|factor)$")
+"""Of names of numbers, not those of limits: ``max_norm`` is None as a rule."""
 
 
 def sureness(costs: bool | None, likely: bool) -> int | None:
