@@ -25,7 +25,7 @@ from xlalint.facts.domain.values import (
 from xlalint.facts.events import Effect
 from xlalint.facts.failures import OVERRUN, Overrun
 from xlalint.facts.guards.always_raises import surely_raises
-from xlalint.facts.guards.branch_rates import BranchRates, branch_rates, is_exit, rate_of_rest, rates_by_data
+from xlalint.facts.guards.branch_rates import BranchRates, branch_rates, by_text, is_exit, rate_of_rest, rates_by_data
 from xlalint.facts.guards.device_branches import in_place_of
 from xlalint.facts.guards.loop_counters import as_own_counter
 from xlalint.facts.guards.narrowing import forget_told, with_defaults
@@ -209,7 +209,7 @@ def execute_either(frame: Frame, node: ir.If, rates: BranchRates, by_rank: bool,
     seldom = not rates.body and asks_for_other_input(frame.function, node.test)
     frame.tests = (*tests, (node.test, True))
     around = frame.enter_arm(node.at, True)
-    over = TURNS if rates.at_times and asks_own_turn(frame, node.test) else ""
+    over = TURNS if rates.at_times and asks_own_turn(frame, node) else ""
     execute_arm(frame, node.body, RegionKind.AMORTISED if seldom else rates.body, node.at, over)
     frame.arms = around
     after = frame.end()
@@ -237,10 +237,13 @@ def picks_rows(frame: Frame, node: ir.If) -> bool:
     return not node.orelse and not frame.rows.isdisjoint(names_in(node.test))
 
 
-def asks_own_turn(frame: Frame, test: ir.Expr) -> bool:
-    """``if level in levels`` in the loop over levels: what a test asks for is bound by the innermost loop around."""
+def asks_own_turn(frame: Frame, node: ir.If) -> bool:
+    """``if level in levels`` in the loop over levels: what a test asks for is bound by the innermost loop around. What
+    is also held against a limit, and raised, ends before long."""
+    if by_text(node).limits:
+        return False
     loop = next((key[1] for key in regions_around(frame.regions, frame.region) if key[0] in LOOPS), 0)
-    return bool(loop) and any(frame.origins.get(name) == loop for name in names_in(test))
+    return bool(loop) and any(frame.origins.get(name) == loop for name in names_in(node.test))
 
 
 def execute_arm(frame: Frame, block: ir.Block, kind: RegionKind | None, at: int, over: str = "", text: int = 0) -> None:
