@@ -18,7 +18,8 @@ from xlalint.facts.effect_traits import AT_ANY_HEAT, TRAITS
 from xlalint.facts.events import Certainty, Effect, Event, Heat, Place, Span, Step
 from xlalint.facts.heat import boundaries
 from xlalint.facts.heat.entry_points import decodes, may_run_once
-from xlalint.facts.heat.propagation import HeatMap, Pace
+from xlalint.facts.heat.pace import Pace
+from xlalint.facts.heat.propagation import HeatMap
 from xlalint.facts.kinds import LEARNS, LOOPS, TRAINED, RegionKind, SignKind
 from xlalint.facts.libraries.frameworks.lightning import BY_THE_STEP
 from xlalint.facts.records import ROOT, FunctionKey, RawEvent

@@ -9,7 +9,8 @@ from functools import cached_property
 from xlalint.facts.detectors.mode_switches import ANY, alternates, is_local
 from xlalint.facts.driver.file_index import Evaluated
 from xlalint.facts.events import Effect, Heat, Root, RootKind, Span
-from xlalint.facts.heat.propagation import HeatMap, Pace
+from xlalint.facts.heat.pace import Pace
+from xlalint.facts.heat.propagation import HeatMap
 from xlalint.facts.kinds import TRAINED
 from xlalint.facts.records import FunctionKey, RawEvent, RegionKey
 from xlalint.facts.regions import FunctionFacts

@@ -17,7 +17,7 @@ from xlalint.facts.effect_traits import TRAITS
 from xlalint.facts.events import Certainty, Effect, Event, Heat, Place
 from xlalint.facts.explain.probe import Line, LineProbe
 from xlalint.facts.failures import Failure
-from xlalint.facts.heat.propagation import Pace
+from xlalint.facts.heat.pace import Pace
 from xlalint.facts.kinds import RegionKind, SignKind
 from xlalint.facts.records import FunctionKey, RawEvent, RegionKey
 from xlalint.facts.regions import FunctionFacts, regions_around

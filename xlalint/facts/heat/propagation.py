@@ -27,11 +27,11 @@ from xlalint.facts.heat.entry_points import (
     sets_up,
 )
 from xlalint.facts.heat.loop_kinds import STRONG, StepLoops
+from xlalint.facts.heat.pace import COLD, LEVELS, Pace, called_in_sight, hotter, made_in_steps
 from xlalint.facts.heat.passed_by import passed_functions
 from xlalint.facts.kinds import LEARNS, LOOPS, TRAINED, LoopKind, RegionKind, SignKind
 from xlalint.facts.records import ROOT, Arm, CallEdge, FunctionKey, RegionKey
 from xlalint.facts.regions import (
-    CONSTRUCTORS,
     TURNS,
     FunctionFacts,
     functions_named,
@@ -41,21 +41,6 @@ from xlalint.facts.regions import (
 )
 from xlalint.knowledge.tables import frameworks
 from xlalint.program.ir import unpack
-
-LEVELS = {"once": Heat.ONCE, "epoch": Heat.EPOCH, "amortised": Heat.AMORTISED, "step": Heat.STEP, "inner": Heat.INNER}
-
-
-class Pace(msgspec.Struct, frozen=True):
-    """How often a region runs, and why: ``loop`` is the step loop that makes it hot, ``via`` the call that does."""
-
-    heat: Heat
-    loop: tuple[FunctionKey, RegionKey] | None = None
-    evaluation: bool = False
-    assumed: bool = False
-    host: bool = False
-
-
-COLD = Pace(Heat.ONCE)
 
 
 class Giving(msgspec.Struct, frozen=True):
@@ -427,32 +412,3 @@ def entry_row(name: str, bases: tuple[str, ...]) -> str | None:
         if row is not None:
             return row
     return table.get("entry", name)
-
-
-def called_in_sight(given: Pace, mine: Pace) -> bool:
-    """A name that promises seldom runs is overruled by a call in a step loop that can be seen."""
-    return mine.heat < Heat.STEP and given.heat >= Heat.STEP and given.loop is not None
-
-
-def made_in_steps(function: FunctionFacts, given: Pace) -> bool:
-    """Whether a constructor's objects come and go with the steps: those of a plain class that a step makes, as a model
-    or an optimizer is made before."""
-    return function.name in CONSTRUCTORS and not function.is_module and given.heat >= Heat.STEP and not given.assumed
-
-
-def hotter(a: Pace, b: Pace) -> bool:
-    return pace_rank(a) > pace_rank(b)
-
-
-def pace_rank(pace: Pace) -> tuple[object, ...]:
-    loop = pace.loop
-    return (
-        # A step loop in sight tells more than several times a step that is only assumed.
-        min(pace.heat, Heat.STEP),
-        not pace.evaluation,
-        not pace.assumed,
-        pace.heat,
-        loop is not None,
-        (loop[0], loop[1]) if loop is not None else (("", "", 0), ("", 0)),
-        not pace.host,
-    )

@@ -178,6 +178,12 @@ def call_framework_row(frame: Frame, call: Call) -> Value | None:
         return training.moved(call.arguments[0], XLA)
     if table.get("mixes", call.name) is not None:
         return training.make_mixer(call)
+    return make_by_row(frame, call)
+
+
+def make_by_row(frame: Frame, call: Call) -> Value | None:
+    """What a call that has no effect on the steps makes, by its row."""
+    table = frameworks()
     made = make_scaler(call)
     if made is not None:
         return made
