@@ -108,10 +108,10 @@ def tells_count(node: ir.Expr) -> bool:
     """``num_experts``, ``self.head_size``, ``len(rows)``."""
     if type(node) is ir.Call:
         return called_name(node) == "len"
-    return COUNTING.search(last_name(node)) is not None
+    return COUNT_NAMES.search(last_name(node)) is not None
 
 
-COUNTING = re.compile(r"^(num|n|nb)_|(^|_)(size|dim|classes|stride|length|count|factor)$")
+COUNT_NAMES = re.compile(r"^(num|n|nb)_|(^|_)(size|dim|classes|stride|length|count|factor)$")
 """Of names of numbers, not those of limits: ``max_norm`` is None as a rule."""
 
 

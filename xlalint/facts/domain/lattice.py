@@ -100,10 +100,10 @@ def is_short(found: list[Value]) -> bool:
     count = len(found) - (NONE in found)
     if count <= MAX_UNION:
         return True
-    return count <= MAX_OBJECTS and all(part is NONE or type(part) in OBJECTS for part in found)
+    return count <= MAX_OBJECTS and all(part is NONE or type(part) in CHOSEN_BY_NAME for part in found)
 
 
-OBJECTS = frozenset({Instance, Struct, Bound, Function})
+CHOSEN_BY_NAME = frozenset({Instance, Struct, Bound, Function})
 """What a program chooses from by name: its models, and so their methods."""
 
 

@@ -8,7 +8,7 @@ from xlalint.facts.events import Heat
 from xlalint.facts.records import FunctionKey, RegionKey
 from xlalint.facts.regions import CONSTRUCTORS, FunctionFacts
 
-LEVELS = {"once": Heat.ONCE, "epoch": Heat.EPOCH, "amortised": Heat.AMORTISED, "step": Heat.STEP, "inner": Heat.INNER}
+HEATS = {"once": Heat.ONCE, "epoch": Heat.EPOCH, "amortised": Heat.AMORTISED, "step": Heat.STEP, "inner": Heat.INNER}
 
 
 class Pace(msgspec.Struct, frozen=True):

@@ -27,7 +27,7 @@ from xlalint.facts.heat.entry_points import (
     sets_up,
 )
 from xlalint.facts.heat.loop_kinds import STRONG, StepLoops
-from xlalint.facts.heat.pace import COLD, LEVELS, Pace, called_in_sight, hotter, made_in_steps
+from xlalint.facts.heat.pace import COLD, HEATS, Pace, called_in_sight, hotter, made_in_steps
 from xlalint.facts.heat.passed_by import passed_functions
 from xlalint.facts.kinds import LEARNS, LOOPS, TRAINED, LoopKind, RegionKind, SignKind
 from xlalint.facts.records import ROOT, Arm, CallEdge, FunctionKey, RegionKey
@@ -184,7 +184,7 @@ class HeatMap(StepLoops):
         row = self.row_of(function)
         if row is not None:
             words = row.split()
-            heat = LEVELS.get(words[0], Heat.STEP)
+            heat = HEATS.get(words[0], Heat.STEP)
             return Pace(heat, None, "evaluation" in words, False, "host" in words)
         if function.name == "<module>":
             return COLD

@@ -65,13 +65,13 @@ def leave_fields(frame: Frame, holder: ir.Expr, receiver: Value, fields: Names) 
 def left_in_given(frame: Frame) -> tuple[dict[str, Names], Names]:
     """The fields of parameters that a function has set, and its parameters that it has filled."""
     if not frame.fields_given and not frame.filled:
-        return NOTHING
+        return NOTHING_LEFT
     ends = join_environments(frame.final, frame.environment) or Environment()
     fields = {name: at_the_end(ends.get(name), set_there) for name, set_there in frame.fields_given.items()}
     return fields, {name: ends[name] for name in frame.filled if type(ends.get(name)) in (Mapping, Sequence)}
 
 
-NOTHING: tuple[dict[str, Names], Names] = ({}, {})
+NOTHING_LEFT: tuple[dict[str, Names], Names] = ({}, {})
 
 
 def at_the_end(holder: Value | None, fields: Names) -> Names:
