@@ -62,7 +62,8 @@ class ImportGraph:
         modules = self.modules
         roots = (modules.roots[path], *modules.all_roots)
         for name in self.names(path):
-            found = next((target for root in roots if (target := modules.target(name, root)) is not None), None)
+            targets = (modules.target(name, root) for root in roots)
+            found = next((target for target in targets if target not in (None, path)), None)
             if found is not None:
                 yield found
 

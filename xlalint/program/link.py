@@ -207,10 +207,14 @@ class Program:
         key = (starts, dotted)
         if key not in self._found:
             self._found[key] = self._search(dotted, starts)
-        return self._found[key]
+        found = self._found[key]
+        if found is not None and found.path == importer:
+            # ``from model import Net`` in ``tools/model.py`` means what lies beside ``tools``.
+            return self._search(dotted, starts, importer) or found
+        return found
 
-    def _search(self, dotted: str, starts: tuple[str, str]) -> ir.ModuleIR | None:
-        """A name that starts with dots leads so many folders above the root."""
+    def _search(self, dotted: str, starts: tuple[str, str], but: str = "") -> ir.ModuleIR | None:
+        """A name that starts with dots leads so many folders above the root; ``but`` is a file that is not meant."""
         name = dotted.lstrip(".")
         base = name.replace(".", os.sep)
         head = name.split(".", 1)[0]
@@ -222,7 +226,7 @@ class Program:
                 continue
             for candidate in (f"{base}.py", os.path.join(base, "__init__.py")):
                 path = os.path.join(folder, candidate)
-                if os.path.isfile(path):
+                if path != but and os.path.isfile(path):
                     return self.module(path)
         return None
 
