@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from xlalint.api import Effect, Facts, Finding, Heat, Mode, Rule, Severity, how_often
+from xlalint.api import Effect, Facts, Finding, Heat, Mode, Neutral, Rule, Severity, how_often
 
 RULE = Rule(
     code="XLA401",
@@ -10,6 +10,8 @@ RULE = Rule(
     family="mode",
     severity=Severity.WARNING,
     modes=frozenset({Mode.LAZY, Mode.DYNAMO}),
+    neutral=Neutral.MODE_LEFT_OUT,
+    whole_step=True,
 )
 
 

@@ -62,6 +62,8 @@ class SignKind(Kind):
     """A loop hands to a call what its last turn gave."""
     COMPILED = "compiled"
     DEVICE_WAIT = "device-wait"
+    ENVIRONMENT_STEP = "environment-step"
+    """What an agent acts in goes on by one step."""
     EVAL = "eval"
     FRAMEWORK = "framework"
     GIVEN_NO_DATA = "given-no-data"

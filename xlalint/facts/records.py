@@ -93,6 +93,8 @@ class RawEvent(msgspec.Struct, frozen=True, array_like=True, gc=False):
     root: RawRoot = NO_ROOT
     by_rank: bool = False
     """It stands behind a test of the rank."""
+    changed_by: tuple[LoopKey, ...] = ()
+    """What changes it in the calls that were seen, where that is not the same in all."""
 
 
 class Sign(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -185,7 +187,18 @@ def stronger(a: RawEvent, b: RawEvent) -> RawEvent:
     return a if a is b or event_rank(a) >= event_rank(b) else b
 
 
+MOST_CHANGES = 8
+
+
+def changes_of(a: RawEvent, b: RawEvent) -> tuple[LoopKey, ...]:
+    """What changes the one or the other: as many as are told apart, the first by their text."""
+    found = {*a.changed_by, *b.changed_by, *(one.varies for one in (a, b) if one.varies is not None)}
+    return tuple(sorted(found)[:MOST_CHANGES])
+
+
 def joined(a: RawEvent, b: RawEvent) -> RawEvent:
     """The stronger of two events of one place; a call sees it where a call sees one of them."""
     kept = stronger(a, b)
+    if a.effect is b.effect and (a.varies, a.changed_by) != (b.varies, b.changed_by):
+        kept = msgspec.structs.replace(kept, changed_by=changes_of(a, b))
     return kept if (a.arms and b.arms) or not kept.arms else msgspec.structs.replace(kept, arms=())

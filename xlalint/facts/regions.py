@@ -83,8 +83,12 @@ SELDOM = frozenset({RegionKind.AMORTISED, RegionKind.RARE, RegionKind.LEAVING})
 
 
 def is_seldom(function: FunctionFacts, region: RegionKey) -> bool:
-    """Whether a region runs less often than what stands around it."""
-    return any(kind in SELDOM for kind, _ in regions_around(function.regions, region))
+    """Whether a region runs less often than what stands around it. What leaves a function, and no loop of it, does
+    not: ``if kind == "px": return …``."""
+    return any(
+        key[0] in SELDOM and (key[0] is not RegionKind.LEAVING or loop_of(function, key) is not None)
+        for key in regions_around(function.regions, region)
+    )
 
 
 def nesting(function: FunctionFacts, region: RegionKey) -> int:

@@ -62,6 +62,8 @@ class Neutral(Enum):
     """Each step ends by a boundary."""
     LEFT_OUT = "left-out"
     """The statement is left out."""
+    MODE_LEFT_OUT = "mode-left-out"
+    """The same of a switch of the mode, in a step with a forward in both modes."""
     WITHOUT_GRAPH = "without-graph"
     """The same value, without the graph that made it."""
     LOADED_AHEAD = "loaded-ahead"
@@ -154,6 +156,9 @@ class Basis(Enum):
 
     RUN = "run"
     """The program itself."""
+    SCRIPT = "script"
+    """A script that leads to the place was run, from its command line to its steps; data, files and devices that are
+    not there were stood in for."""
     SLICE = "slice"
     """The flagged value was computed by the program's own statements, from what stands in at the border."""
     ASSUMED = "assumed"

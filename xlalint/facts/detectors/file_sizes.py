@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xlalint.facts.domain.refinement import as_operand
-from xlalint.facts.domain.values import Instance, Module, Struct, Tensor, Value
+from xlalint.facts.domain.values import UNKNOWN, Host, Instance, Module, Struct, Tensor, Value
 from xlalint.facts.domain.variation import is_read_size
 from xlalint.facts.events import Effect
 from xlalint.facts.operations.members import is_module_class
@@ -14,6 +14,8 @@ from xlalint.facts.state.frame import Frame
 def check_file_sizes(frame: Frame, callee: Value, call: Call) -> None:
     """``model(torch.from_numpy(cv2.imread(path)).to(device))``: told of the model, and of none of its parts."""
     for value, node in zip(call.arguments, call.node.arguments, strict=False):
+        if type(value) is Host or value is UNKNOWN:
+            continue
         known = as_operand(value)
         if type(known) is not Tensor or not is_read_size(known.varies) or not known.live:
             continue

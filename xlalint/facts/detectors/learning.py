@@ -10,7 +10,8 @@ from xlalint.facts.kinds import SignKind
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
-from xlalint.program.traversal import called_name
+from xlalint.program import ir
+from xlalint.program.traversal import called_name, last_name, receiver_node
 
 IN_SIGHT = frozenset({Function, Class, Instance, Struct})
 """What the program defines itself: it is read for what it does."""
@@ -18,7 +19,10 @@ IN_SIGHT = frozenset({Function, Class, Instance, Struct})
 
 def note_learning(frame: Frame, callee: Value, call: Call) -> None:
     """``optimizer.zero_grad()``, ``loss_scaler(loss, optimizer)``."""
-    if called_name(call.node) in names_of_gradients() and FALSE not in call.arguments:
+    name = called_name(call.node)
+    if name == "step" and call.arguments and is_environment(receiver_node(call.node)):
+        frame.sign(SignKind.ENVIRONMENT_STEP, call.node.at)
+    if name in names_of_gradients() and FALSE not in call.arguments:
         frame.sign(SignKind.GRADIENTS, call.node.at)
     if len(call.arguments) + len(call.keywords) < 2 or type(callee) in IN_SIGHT:
         return
@@ -28,6 +32,11 @@ def note_learning(frame: Frame, callee: Value, call: Call) -> None:
         frame.sign(SignKind.BACKWARD, call.node.at)
         frame.sign(SignKind.OPTIMIZER_STEP, call.node.at)
         frame.sign(SignKind.PLAIN_STEP, call.node.at)
+
+
+def is_environment(node: ir.Expr | None) -> bool:
+    """``env``, ``self.envs``, ``train_env``."""
+    return last_name(node).lower().endswith(("env", "envs", "environment"))
 
 
 @functools.cache

@@ -156,7 +156,7 @@ def derives(frame: Frame, source: str, target: str, first_line: int) -> bool:
         if name in seen or assigned is None or ir.unpack(assigned.at)[0] <= first_line:
             continue
         seen.add(name)
-        frame.engine.work += 1
+        frame.engine.work.statements += 1
         used = frozenset(names_in(assigned.value, CUTTING))
         if target in used:
             return True

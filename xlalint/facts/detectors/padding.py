@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
 from xlalint.facts.domain.lattice import join_all
 from xlalint.facts.domain.row_lengths import longest_rows, most_of, number_of, width_among
 from xlalint.facts.domain.values import (
@@ -26,6 +29,8 @@ from xlalint.facts.kinds import RegionKind, SignKind
 from xlalint.facts.state.call import Arguments, Call, Keywords
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
+from xlalint.program.def_use import assignments_of
+from xlalint.program.traversal import walk
 
 TRAINING_NAMES = ("train", "trn")
 EVALUATION_NAMES = ("val", "valid", "test", "eval", "dev", "predict", "infer")
@@ -48,7 +53,7 @@ def check_loader(frame: Frame, call: Call) -> None:
         return
     if (type(size) is Host and size.constant == 1) or size is NONE:
         return
-    if not for_training(call.arguments, call.keywords, call.node):
+    if not for_training(call.arguments, call.keywords, call.node) or names_evaluation(frame, call.node):
         return
     frame.emit(
         Effect.SHORT_LAST_BATCH,
@@ -84,6 +89,21 @@ def for_training(arguments: Arguments, keywords: Keywords, node: ir.Call) -> boo
         return False
     shuffle = keywords.get("shuffle", arguments[2] if len(arguments) > 2 else None)
     return shuffle is TRUE or any(text.startswith(word) for word in TRAINING_NAMES)
+
+
+def names_evaluation(frame: Frame, node: ir.Call) -> bool:
+    """``test_loader = DataLoader(Shapes(partition="test"))``: by its name, or by what it is to hold."""
+    assigned = assignments_of(frame.function).get(frame.statement)
+    targets = () if assigned is None else assigned.targets
+    words = set(words_of((targets, node.arguments[:1])))
+    return not words.isdisjoint(EVALUATION_NAMES) and words.isdisjoint(TRAINING_NAMES)
+
+
+def words_of(nodes: object) -> Iterator[str]:
+    for part in walk(nodes):
+        text = part.name if isinstance(part, (ir.Name, ir.Attribute)) else getattr(part, "value", None)
+        if type(text) is str:
+            yield from re.split(r"[\W_]+", text.lower())
 
 
 def check_padding(frame: Frame, call: Call) -> None:

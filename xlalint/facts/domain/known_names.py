@@ -72,7 +72,8 @@ TEXT_METHODS = frozenset(name for name in dir(str) if not name.startswith("_")) 
 TEXT_KEYS = frozenset(
     {
         "text", "texts", "caption", "captions", "prompt", "prompts",
-        "path", "paths", "name", "names", "filename", "question",
+        "path", "paths", "name", "names", "filename", "filenames", "file_name", "question", "info", "infos",
+        "img_path", "img_paths", "image_path", "image_paths", "img_name", "image_name",
     }
 )  # fmt: skip
 """Entries of a batch that hold words: no collator makes tensors of them."""

@@ -38,6 +38,7 @@ from xlalint.facts.domain.values import (
     struct,
     tensor,
 )
+from xlalint.facts.domain.variation import is_read_size
 from xlalint.program import ir
 
 
@@ -134,7 +135,7 @@ def join_tensors(a: Tensor, b: Tensor) -> Tensor:
         a.dtype if a.dtype == b.dtype else join_dtypes(a.dtype, b.dtype),
         join_dims(a.dims, b.dims),
         a.grad or b.grad,
-        join_varies(a.varies, b.varies),
+        join_changes(a.varies, b.varies),
         certainty,
         a.optional or b.optional,
         join_along(a, b),
@@ -168,8 +169,17 @@ def join_varies(a: LoopKey | None, b: LoopKey | None) -> LoopKey | None:
     return min(a, b)
 
 
+def join_changes(a: LoopKey | None, b: LoopKey | None) -> LoopKey | None:
+    """What changes one of two values. What is as large as its file in one arm, and of one size in the other, is
+    resized where that matters."""
+    if is_read_size(a) or is_read_size(b):
+        a, b = (b, a) if is_read_size(a) else (a, b)
+        return min(a, b) if a is not None and b is not None and is_read_size(a) else a
+    return join_varies(a, b)
+
+
 def join_hosts(a: Host, b: Host) -> Host:
-    varies = join_varies(a.varies, b.varies)
+    varies = join_changes(a.varies, b.varies)
     read_from_device = a.read_from_device or b.read_from_device
     if a.type == b.type:
         return host(a.type, NO_CONSTANT, varies, read_from_device)

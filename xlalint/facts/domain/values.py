@@ -384,8 +384,8 @@ def surely_tensor(value: Value) -> bool:
 
 
 def is_start(value: Host) -> bool:
-    """A number that an accumulator starts from, or that was read from a tensor."""
-    return value.read_from_device or (value.known and value.type in ("int", "float"))
+    """A number that an accumulator starts from. One that was read from a tensor is none."""
+    return value.known and value.type in ("int", "float")
 
 
 def truth_value(value: Value) -> bool | None:

@@ -20,7 +20,7 @@ from xlalint.facts.heat import boundaries
 from xlalint.facts.heat.entry_points import decodes, may_run_once
 from xlalint.facts.heat.pace import Pace
 from xlalint.facts.heat.propagation import HeatMap
-from xlalint.facts.kinds import LEARNS, LOOPS, TRAINED, RegionKind, SignKind
+from xlalint.facts.kinds import CALLS_OF_MODELS, LEARNS, LOOPS, TRAINED, RegionKind, SignKind
 from xlalint.facts.libraries.frameworks.lightning import BY_THE_STEP
 from xlalint.facts.records import ROOT, FunctionKey, RawEvent
 from xlalint.facts.regions import FunctionFacts, regions_around
@@ -34,6 +34,7 @@ UNKNOWN_BOUND = 2
 FEW_WORDS = 5
 """``# mark the step`` names what a line does; so many words may say why."""
 TRAINING = LEARNS | {SignKind.FRAMEWORK}
+COMPUTED = TRAINING | CALLS_OF_MODELS | {SignKind.MOVED, SignKind.BATCH_MOVED, SignKind.BOUNDARY}
 
 
 class Text:
@@ -110,6 +111,8 @@ class EventBuilder:
             costly = {raw.at for raw in one.events if not TRAITS[raw.effect].coexists}
             matched = in_both_arms(one.events)
             for raw in sorted(one.events, key=lambda e: (e.at, e.effect.value)):
+                if raw.changed_by:
+                    raw = self.as_carried(raw, function)
                 if raw.varies == RANK:
                     raw = msgspec.structs.replace(raw, effect=Effect.GRAPH_BY_RANK, varies=None)
                 if raw.effect is Effect.COLLECTIVE_BY_RANK and raw.subject in matched:
@@ -136,6 +139,8 @@ class EventBuilder:
 
     def event(self, raw: RawEvent, function: FunctionFacts) -> Event | None:
         pace = self.heat.pace(function.key, raw.region)
+        if raw.changed_by:
+            raw = self.as_carried(raw, function)
         if (TRAITS[raw.effect].carried or raw.varies is not None) and not self.is_carried(raw, function, pace):
             return None
         if pace.host and not TRAITS[raw.effect].on_host:
@@ -146,6 +151,8 @@ class EventBuilder:
         if raw.effect is Effect.GRAPH_BREAK and function.key not in self.heat.compiled:
             return None
         if raw.effect is Effect.COMPILED_PART and not self.heat.everything(function.key, 3) >= TRAINED:
+            return None
+        if raw.effect is Effect.SHORT_LAST_BATCH and self.is_only_looked_at(function):
             return None
         if raw.effect is Effect.KEPT_OUTPUT and not self.is_evaluation(function, pace):
             return None
@@ -181,6 +188,12 @@ class EventBuilder:
             repeats=self.repeats(raw, function, pace),
             root=root_of_switch(pace, self.shown) if raw.effect is Effect.MODE_SWITCH else None,
         )
+
+    def is_only_looked_at(self, function: FunctionFacts) -> bool:
+        """Whether a function that makes a loader goes through its batches itself, and computes with none of them."""
+        if all(region.over != "loader" for region in function.regions.values()):
+            return False
+        return self.heat.everything(function.key, 2).isdisjoint(COMPUTED)
 
     def is_evaluation(self, function: FunctionFacts, pace: Pace) -> bool:
         """Whether a loop only looks at what the model says, and no caller turns gradients off."""
@@ -218,6 +231,16 @@ class EventBuilder:
             return False
         as_given = not raw.origin and self.text.of(raw.operand).isidentifier()
         return function.name == raw.subject or (as_given and not function.owner)
+
+    def as_carried(self, raw: RawEvent, function: FunctionFacts) -> RawEvent:
+        """What several loops change, by the first of those whose change goes from step to step, and which do not count
+        the same each time."""
+        if raw.varies is None:
+            return raw
+        pace = self.heat.pace(function.key, raw.region)
+        ways = [msgspec.structs.replace(raw, varies=key) for key in (raw.varies, *raw.changed_by)]
+        carried = [way for way in ways if self.is_carried(way, function, pace)]
+        return next((way for way in carried if way.varies not in self.heat.restarting), carried[0] if carried else raw)
 
     def is_carried(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> bool:
         """Whether the loop that makes a number or a tensor change is a step loop."""

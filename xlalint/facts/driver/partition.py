@@ -201,7 +201,7 @@ class Partition:
             if not self.workspace.leads(module.path, function.qualname):
                 continue
             self.attempt(partial(engine.analyse, function), module.path, function.at, function.qualname)
-            if engine.is_spent:
+            if engine.work.is_met:
                 return
         for cls in module.classes.values():
             if not self.workspace.leads(cls.module, cls.qualname):

@@ -33,13 +33,21 @@ class SwitchesTold:
         if not self.alternates(raw, function, pace):
             return False
         if pace.heat >= Heat.STEP:
-            return pace.loop is None or self.runs_in_both_modes(pace.loop)
+            return pace.loop is None or (self.runs_in_both_modes(pace.loop) and self.is_undone(raw, pace.loop))
         return (function.key, raw.at) in self.of_evaluations
 
     def runs_in_both_modes(self, loop: tuple[FunctionKey, RegionKey]) -> bool:
         """Whether the steps of a loop call a model in training mode, too. An evaluation that sets the mode in each
         step, and sets it back, does not."""
         return not self.heat.signs_of(loop).isdisjoint(TRAINED)
+
+    def is_undone(self, raw: RawEvent, loop: tuple[FunctionKey, RegionKey]) -> bool:
+        """Whether each turn of a loop sets the other mode, too: ``model.train()`` ahead of each step undoes what an
+        evaluation now and then has set, and is free in all others."""
+        if raw.subject == "eval":
+            return True
+        signs = self.heat.signs_each_turn(self.heat.functions[loop[0]], loop[1])
+        return alternates(raw.subject, raw.detail, signs, True)
 
     @cached_property
     def of_evaluations(self) -> frozenset[Place]:

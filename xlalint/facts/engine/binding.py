@@ -50,6 +50,7 @@ from xlalint.facts.domain.values import (
     tensor,
 )
 from xlalint.facts.libraries.frameworks.scalers import scaler
+from xlalint.facts.operations.numpy_uses import given_as_used
 from xlalint.facts.operations.placement import made_on_host
 from xlalint.facts.state.environment import Environment
 from xlalint.facts.state.frame import Evaluator, Frame
@@ -96,7 +97,7 @@ def bind_signature(
         elif parameter.kind == "kwargs":
             environment[parameter.name] = mapping((), UNKNOWN)
         else:
-            value = by_signature(engine, function, parameter)
+            value = given_as_used(function, parameter.name, by_signature(engine, function, parameter))
             environment[parameter.name] = made_on_host(value) if on_host else value
     return environment, receiver
 
@@ -359,7 +360,8 @@ def bind_call(
         else:
             value = rest.pop(0) if rest and parameter.kind == "positional" else given.get(parameter.name)
             bound = bound_value(engine, function, parameter, value, "**" in given)
-            environment[parameter.name] = made_on_host(bound) if beside_host and bound is not value else bound
+            bound = made_on_host(bound) if beside_host and bound is not value else bound
+            environment[parameter.name] = given_as_used(function, parameter.name, bound)
     if function.owner and function.parameters:
         receiver = environment[function.parameters[0].name]
     environment.update(callee.captured)

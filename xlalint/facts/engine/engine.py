@@ -7,8 +7,6 @@ asked before, and files may be analysed in any order and in any number of proces
 
 from __future__ import annotations
 
-import time
-
 from xlalint.facts.domain.display import show
 from xlalint.facts.domain.known_names import COUNTER_NAMES, COUNTER_SUFFIXES, UNEVALUATED_DECORATORS
 from xlalint.facts.domain.lattice import join_maybe, sequence
@@ -58,6 +56,7 @@ from xlalint.facts.records import ROOT, FunctionRecord, Sign, function_key
 from xlalint.facts.state.environment import Environment, Names
 from xlalint.facts.state.frame import Frame, Reveal
 from xlalint.facts.state.memo import Budget, Memo, Summary, summary_of
+from xlalint.facts.state.work_bound import WorkBound
 from xlalint.knowledge.ops import OpTable, load_ops
 from xlalint.program import ir
 from xlalint.program.link import GlobalName, Program
@@ -65,11 +64,6 @@ from xlalint.program.traversal import called_name, decorator_names, last_name
 
 CALL_DEPTH = 3
 ATTRIBUTE_DEPTH = 2
-MOST_WORK = 400_000
-"""Statements, evaluated as often as it takes, that the analysis of one file may cost: some five seconds. Of torch,
-torchvision, torchmetrics and transformers the largest file costs a twentieth of it."""
-MOST_SECONDS = 20.0
-"""The same in time, for what statements alone don't tell: the largest of those files takes half a second."""
 COST_BOUND = 6000
 """Evaluations that one query may cause before its further calls are answered by annotations."""
 
@@ -89,9 +83,7 @@ class Engine(Attributes):
         self.watched: Frame | None = None
         self.reveal: Reveal | None = None
         self.cost_bound = COST_BOUND
-        self.work = 0
-        """Statements that were evaluated for the file at hand."""
-        self.deadline = time.monotonic() + MOST_SECONDS
+        self.work = WorkBound()
         self.keeps_fields = False
         """Whether modules are known by how they were made, and not by their classes alone."""
         self.promised: dict[ir.Parameter, Value] = {}
@@ -127,12 +119,7 @@ class Engine(Attributes):
 
     def begin_file(self) -> None:
         """What comes is done for another file, which may cost as much as the last."""
-        self.work = 0
-        self.deadline = time.monotonic() + MOST_SECONDS
-
-    @property
-    def is_spent(self) -> bool:
-        return self.work > MOST_WORK or time.monotonic() > self.deadline
+        self.work = WorkBound()
 
     def analyse(self, function: ir.FunctionIR) -> None:
         """Evaluate a function for its own sake, and the functions that it defines and hands on."""

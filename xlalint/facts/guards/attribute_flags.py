@@ -10,7 +10,11 @@ from xlalint.program.traversal import dotted_text
 def is_off_on_xla(module: ir.ModuleIR, node: ir.Expr) -> bool:
     """``args.cuda = not args.no_cuda and torch.cuda.is_available()``: whether all that the file gives an attribute is
     false on XLA."""
-    given = module.attributes_given.get(dotted_text(node)) if module.attributes_given else None
+    if not module.attributes_given:
+        return False
+    text = dotted_text(node)
+    # ``self.args = args``: what is kept keeps its name.
+    given = module.attributes_given.get(text) or module.attributes_given.get(text.removeprefix("self."))
     return given is not None and all(value is not None and is_false_by_text(value) for value in given)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
+from xlalint.facts.domain.values import XLA, tensor_of
+from xlalint.facts.kinds import SignKind
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 
@@ -25,6 +27,40 @@ def in_place_of(frame: Frame, test: ir.Expr, dead: ir.Expr | ir.Block) -> Abstra
     if frame.stands_for_device or asks_a_tensor(test) or not names_accelerator(dead):
         return NOTHING
     return standing_for_device(frame)
+
+
+def moves_only(dead: ir.Block) -> bool:
+    """Whether a block does nothing but move what it names to an accelerator: ``x, y = x.cuda(), y.to("cuda")``."""
+    return bool(dead) and all(type(s) is ir.Assign and moves_to_accelerator(s.value) for s in dead)
+
+
+def moves_to_accelerator(node: ir.Expr) -> bool:
+    if type(node) is ir.Display:
+        return bool(node.elements) and all(map(moves_to_accelerator, node.elements))
+    if type(node) is ir.Comprehension:
+        return moves_to_accelerator(node.element)
+    if type(node) is not ir.Call:
+        return False
+    if type(node.function) is ir.Attribute and node.function.name in ("cuda", "to"):
+        return node.function.name == "cuda" or any(map(names_accelerator, node.arguments))
+    return len(node.arguments) == 1 and moves_to_accelerator(node.arguments[0])
+
+
+def move_in_place(frame: Frame, dead: ir.Block) -> None:
+    """``if torch.cuda.is_available(): x = x.cuda()``: who puts the XLA device into a program moves it there."""
+    before = frame.env.copy()
+    frame.quiet += 1
+    with standing_for_device(frame):
+        frame.engine.execute(frame, dead)
+    frame.quiet -= 1
+    frame.environment = frame.environment or before
+    for name, value in frame.env.items():
+        known, earlier = tensor_of(value), before.get(name)
+        if known is not None and known.device == XLA and value is not earlier:
+            frame.sign(SignKind.MOVED, frame.statement)
+            held = tensor_of(earlier)
+            if held is not None and held.certainty == 1:
+                frame.sign(SignKind.BATCH_MOVED, frame.statement)
 
 
 def asks_a_tensor(test: ir.Expr) -> bool:

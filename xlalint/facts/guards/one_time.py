@@ -35,11 +35,34 @@ RESETTING = (
 def one_time_rate(frame: Frame, test: ir.Expr, outcome: bool, block: ir.Block) -> RegionKind | None:
     """The region kind of ``block``, which stands behind this outcome of a test, where it runs only until it has run:
     for an attribute now and then, for a name once each time that the loop around it runs. None elsewhere."""
+    if outcome and sets_held_number(frame, test, block):
+        return RegionKind.AMORTISED
     for asked in settled_by_text(test, outcome, block):
         if all(is_one_time(frame, path, value, block) for path, value in asked):
             outlives = any("." in path or path in frame.globals for path, _ in asked)
             return RegionKind.AMORTISED if outlives else RegionKind.LEAVING
     return None
+
+
+def sets_held_number(frame: Frame, test: ir.Expr, block: ir.Block) -> bool:
+    """``if scale < 0: self.held[0] = …``, of a number that was read from ``self.held``."""
+    if type(test) is not ir.Compare or type(test.left) is not ir.Name or type(test.rights[0]) not in NUMBERS:
+        return False
+    stored = {
+        path
+        for statement in block
+        if type(statement) is ir.Assign
+        for target in statement.targets
+        if type(target) is ir.Subscript and (path := path_of(target.value)) is not None and is_own(path)
+    }
+    return bool(stored) and any(
+        held_path(one.value) in stored
+        for one in assignments_of(frame.function).values()
+        if any(path_of(target) == test.left.name for target in one.targets)
+    )
+
+
+NUMBERS = (ir.Constant, ir.Unary)
 
 
 @functools.lru_cache(maxsize=8192)

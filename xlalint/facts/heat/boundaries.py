@@ -25,7 +25,7 @@ def of_loops(function: FunctionFacts, heat: HeatMap) -> Iterator[RawEvent]:
 def loops_without_boundary(function: FunctionFacts, heat: HeatMap) -> Iterator[RawEvent]:
     """The headers of step loops that record operations and never run them."""
     for loop, kind in sorted(heat.loops.get(function.key, {}).items()):
-        if kind != LoopKind.STEP or nested_in_step(function, loop, heat):
+        if kind != LoopKind.STEP or function.regions[loop].turns == 1 or nested_in_step(function, loop, heat):
             continue
         signs = heat.all_signs(function, loop)
         if SignKind.BOUNDARY in signs or SignKind.FRAMEWORK in signs or SignKind.BOUNDARY_LOADER in signs:

@@ -9,12 +9,12 @@ import msgspec
 from xlalint.facts.heat.entry_points import decodes, sets_up, tests_among
 from xlalint.facts.kinds import LEARNS, LOOPS, TRAINED, LoopKind, RegionKind, SignKind
 from xlalint.facts.records import CallEdge, FunctionKey, RegionKey, Sign
-from xlalint.facts.regions import WITHIN_A_STEP, FunctionFacts, is_seldom, loop_of, nesting, within
+from xlalint.facts.regions import SELDOM, WITHIN_A_STEP, FunctionFacts, is_seldom, loop_of, nesting, within
 from xlalint.program.ir import encloses, unpack
 
 STRONG = frozenset({SignKind.OPTIMIZER_STEP, SignKind.BOUNDARY, SignKind.BACKWARD})
 WEAK = frozenset({SignKind.MODEL_CALL, SignKind.LOADER})
-EVIDENCE = STRONG | WEAK | {SignKind.MAKES_MODEL}
+EVIDENCE = STRONG | WEAK | {SignKind.MAKES_MODEL, SignKind.ENVIRONMENT_STEP}
 PERFORMED = EVIDENCE | {SignKind.FRAMEWORK, SignKind.MOVED}
 
 
@@ -179,6 +179,14 @@ class StepLoops:
                 found |= self.everything(edge.callee, depth)
         return frozenset(found)
 
+    def signs_each_turn(self, function: FunctionFacts, loop: RegionKey) -> frozenset[str]:
+        """The same of what each turn does, what a test lets run now and then left out."""
+        found = {s.label for s in function.signs if runs_each_turn(function, s.region, loop)}
+        for edge in function.calls:
+            if runs_each_turn(function, edge.region, loop):
+                found |= self.everything(edge.callee, 3)
+        return frozenset(found)
+
     def feeds(self, function: FunctionFacts, edge: CallEdge, loop: RegionKey) -> bool:
         """Whether a call makes what the loop iterates, by a generator that is a step loop itself."""
         return self.may_feed(function, edge, loop) and LoopKind.STEP in self.loops.get(edge.callee, {}).values()
@@ -276,6 +284,12 @@ class StepLoops:
         # A boundary beside a loop of steps ends an evaluation, or an epoch.
         if SignKind.OPTIMIZER_STEP in own or (SignKind.BOUNDARY in own and not holds):
             return LoopKind.STEP
+        if SignKind.ENVIRONMENT_STEP in own and all(
+            function.regions[one].over != "loader" and SignKind.ENVIRONMENT_STEP not in content[one].signs
+            for one in held.inner
+        ):
+            # An agent acts in each turn; how often it learns meanwhile is a number.
+            return LoopKind.STEP
         if SignKind.BACKWARD in own:
             return (
                 LoopKind.EPOCH
@@ -315,6 +329,15 @@ class StepLoops:
         if sets_up(function) or function.key in self.tests:
             return False
         return not function.is_module or decodes(function) or (function.without_grad and hangs_together(function, loop))
+
+
+def runs_each_turn(function: FunctionFacts, region: RegionKey, loop: RegionKey) -> bool:
+    while region != loop:
+        known = function.regions.get(region)
+        if known is None or region[0] in SELDOM:
+            return False
+        region = known.parent
+    return True
 
 
 def hangs_together(function: FunctionFacts, loop: RegionKey) -> bool:

@@ -300,6 +300,8 @@ class HeatMap(StepLoops):
             return True
         if function.without_grad and not decodes(function):
             return True
+        if mode_before(function, loop) is SignKind.EVAL and not is_within_loop(function, loop):
+            return True
         trains = mode_before(function, loop) is SignKind.TRAIN or any(map(SETS_TRAINING, signs))
         return function.regions[loop].over == "loader" and not trains
 
@@ -389,6 +391,10 @@ def mode_before(function: FunctionFacts, loop: RegionKey) -> SignKind | None:
     around = {ROOT, *regions_around(function.regions, loop)}
     before = [one for one in function.signs if one.kind in modes and one.region in around and one.at < loop[1]]
     return max(before, key=lambda sign: sign.at).kind if before else None
+
+
+def is_within_loop(function: FunctionFacts, loop: RegionKey) -> bool:
+    return loop_of(function, function.regions[loop].parent) is not None
 
 
 def asked_parameters(function: FunctionFacts) -> frozenset[int]:

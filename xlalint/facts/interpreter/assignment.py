@@ -16,6 +16,7 @@ from xlalint.facts.domain.values import (
     SIZE,
     TENSOR_ROLES,
     XLA,
+    Function,
     Host,
     Instance,
     KnownObject,
@@ -39,6 +40,7 @@ from xlalint.facts.interpreter.tensor_subscripts import index_tensor
 from xlalint.facts.libraries.python.named_attributes import set_fields
 from xlalint.facts.operations import members
 from xlalint.facts.operations.given_objects import set_field
+from xlalint.facts.operations.numpy_uses import as_used_by_numpy
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.roots import root_of
 from xlalint.facts.state.store import store
@@ -47,7 +49,7 @@ from xlalint.program import ir
 
 def assign(frame: Frame, target: ir.Expr, value: Value, source: ir.Expr | None) -> None:
     if isinstance(target, ir.Name):
-        frame.bind(target.name, as_used(frame, target.name, value))
+        frame.bind(target.name, as_used_by_numpy(frame, target.name, as_used(frame, target.name, value)))
     elif isinstance(target, ir.Display):
         unpack_into(frame, target, value, source)
     elif isinstance(target, ir.Attribute):
@@ -77,6 +79,9 @@ def unpack_into(frame: Frame, target: ir.Display, value: Value, source: ir.Expr 
             assign(frame, name, unpacked_element(frame, value, i, count), None)
 
 
+NOT_UNPACKED = frozenset({Module, Instance, Struct, Function})
+
+
 def listed(value: Value) -> Value:
     """A ``ModuleList`` is unpacked as the list that it was made of."""
     return value.elements if type(value) is Module and type(value.elements) is Sequence else value
@@ -84,8 +89,11 @@ def listed(value: Value) -> Value:
 
 def unpacked_element(frame: Frame, value: Value, position: int, count: int) -> Value:
     parts = []
-    for part in alternatives(value):
-        if part is NONE:
+    given = alternatives(value)
+    several = any(type(part) is Sequence for part in given)
+    for part in given:
+        if part is NONE or (several and type(part) in NOT_UNPACKED):
+            # ``model, codec = made(kind)``: of what may be returned, that which can be unpacked.
             continue
         part = listed(part)
         if type(part) is Sequence and part.elements is not None and position < len(part.elements):

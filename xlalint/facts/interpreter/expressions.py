@@ -13,6 +13,7 @@ from xlalint.facts.domain.row_lengths import row_length
 from xlalint.facts.domain.values import (
     ANY_HOST,
     BOOL,
+    FALSE,
     NONE,
     OBJECT,
     RANK,
@@ -36,9 +37,11 @@ from xlalint.facts.domain.values import (
     truth_value,
 )
 from xlalint.facts.events import Effect
+from xlalint.facts.guards.attribute_flags import is_off_on_xla
 from xlalint.facts.guards.device_branches import in_place_of
 from xlalint.facts.guards.narrowing import like_default
 from xlalint.facts.interpreter import calls, comparisons, conditions, operators, subscripts
+from xlalint.facts.interpreter.loop_bounds import takes_no_turn
 from xlalint.facts.interpreter.names import lookup
 from xlalint.facts.kinds import RegionKind
 from xlalint.facts.libraries.python.named_attributes import fields_as_mapping
@@ -67,6 +70,10 @@ def evaluate_attribute(frame: Frame, node: ir.Attribute) -> Value:
     flag = FLAGS.get(name)
     if flag is not None and (value in (UNKNOWN, NONE, ANY_HOST) or type(value) is Bound or is_host_bool(value)):
         return constant(flag)
+    if name == "cuda" and (value is UNKNOWN or type(value) is Bound):
+        module = frame.engine.program.module(frame.path)
+        if module is not None and is_off_on_xla(module, node):
+            return FALSE
     return value
 
 
@@ -235,6 +242,8 @@ def evaluate_comprehension(frame: Frame, node: ir.Comprehension) -> Value:
     exact: tuple[Value, ...] | None = None
     first = node.generators[0]
     outer = frame.evaluate(first.iterable)
+    if takes_no_turn(outer):
+        return mapping() if node.kind == "dict" else sequence("set" if node.kind == "set" else "list", ())
     over = "loader" if type(outer) is KnownObject and outer.role == Role.LOADER else ""
     with frame.inside(RegionKind.LOOP, node.at, over, span_of(first.iterable)):
         for generator in node.generators:

@@ -43,3 +43,8 @@ def number(frame: Frame, node: ir.Expr) -> int | None:
         if one.name == node.name and type(one.default) is ir.Constant and type(one.default.value) is int:
             return one.default.value
     return None
+
+
+def takes_no_turn(iterable: Value) -> bool:
+    """``range(torch.cuda.device_count())``: on XLA there is none."""
+    return type(iterable) is Host and iterable.type == "range" and iterable.constant == 0

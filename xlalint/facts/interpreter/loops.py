@@ -27,7 +27,7 @@ from xlalint.facts.domain.values import (
 from xlalint.facts.events import Effect
 from xlalint.facts.guards.loop_counters import forget_first_values, remember_starts
 from xlalint.facts.interpreter import conditions
-from xlalint.facts.interpreter.loop_bounds import turns_of
+from xlalint.facts.interpreter.loop_bounds import takes_no_turn, turns_of
 from xlalint.facts.kinds import RegionKind, SignKind
 from xlalint.facts.operations import members
 from xlalint.facts.operations.placement import tells_no_device
@@ -44,6 +44,8 @@ COUNTING = frozenset({"range", "enumerate", "count", "trange", "prange", "islice
 
 def execute_for(frame: Frame, node: ir.For) -> None:
     iterable = frame.engine.iterated(frame, node)
+    if takes_no_turn(iterable):
+        return
     over = what_is_gone_through(frame, node, iterable)
     if over == "loader":
         frame.sign(SignKind.LOADER, node.at)

@@ -26,7 +26,7 @@ from xlalint.facts.events import Effect
 from xlalint.facts.failures import OVERRUN, Overrun
 from xlalint.facts.guards.always_raises import surely_raises
 from xlalint.facts.guards.branch_rates import BranchRates, branch_rates, by_text, is_exit, rate_of_rest, rates_by_data
-from xlalint.facts.guards.device_branches import in_place_of
+from xlalint.facts.guards.device_branches import in_place_of, move_in_place, moves_only
 from xlalint.facts.guards.loop_counters import as_own_counter
 from xlalint.facts.guards.narrowing import forget_told, with_defaults
 from xlalint.facts.guards.passed_calls import note_passed_calls
@@ -55,8 +55,8 @@ def execute(frame: Frame, block: ir.Block) -> None:
     """Run a block; ``frame.environment`` is None afterwards where its end can't be reached."""
     table, engine = STATEMENTS, frame.engine
     # Branches and loops copy and join what is known by name, which is much faster than a statement.
-    engine.work += len(block) + (len(frame.env) >> NAMES_A_STATEMENT)
-    if engine.is_spent:
+    engine.work.statements += len(block) + (len(frame.env) >> NAMES_A_STATEMENT)
+    if engine.work.is_met:
         raise Overrun(OVERRUN)
     arms, ranks = frame.arms, frame.ranks
     for position, statement in enumerate(block, 1):
@@ -194,6 +194,8 @@ def execute_if(frame: Frame, node: ir.If) -> None:
         with in_place_of(frame, node.test, arms[not outcome][0]):
             execute_arm(frame, *arms[outcome], node.at if outcome else node.at + 1)
         frame.arms, frame.region = around, region
+        if not arms[outcome][0] and moves_only(arms[not outcome][0]):
+            move_in_place(frame, arms[not outcome][0])
         return
     execute_either(frame, node, rates_by_data(rates, node) if by_data else rates, by_rank, by_data)
 

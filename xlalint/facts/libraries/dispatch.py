@@ -119,7 +119,7 @@ def call_torch_library(frame: Frame, rest: str, call: Call) -> Value | None:
             if "lr_scheduler" in rest:
                 return known_object(Role.SCHEDULER, None, call.name)
             frame.sign(SignKind.MAKES_MODEL, call.node.at)
-            return known_object(Role.OPTIMIZER, None, call.name)
+            return training.make_optimizer(call)
         return UNKNOWN
     if call.name == "torch.compile":
         note_compiled(frame, call)

@@ -53,6 +53,11 @@ def call_unknown_method(frame: Frame, receiver: Value, call: Call) -> Value:
         frame.sign(SignKind.OPTIMIZER_STEP, call.node.at)
         frame.sign(SignKind.PLAIN_STEP, call.node.at)
         return NONE
+    if call.name in frameworks().names("trains-batch"):
+        frame.sign(SignKind.BACKWARD, call.node.at)
+        frame.sign(SignKind.OPTIMIZER_STEP, call.node.at)
+        frame.sign(SignKind.PLAIN_STEP, call.node.at)
+        return UNKNOWN
     if call.name in SCALING and text.lower().endswith("scaler"):
         return scaler_method(frame, scaler(), call) or UNKNOWN
     if call.name == "backward":

@@ -7,6 +7,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
+from typing import TypeGuard
 
 from xlalint.facts.domain.known_names import WITH_PARAMETERS, is_module_base
 from xlalint.program import ir
@@ -31,9 +32,9 @@ DEFAULTS = frozenset({"set_default_device", "set_default_tensor_type", "init_emp
 @lru_cache(maxsize=8192)
 def modules_on_host(function: ir.FunctionIR, program: Program) -> frozenset[str]:
     """The names in a function that hold such modules, several of them, or parts of them."""
-    if function.name == "<module>" or not may_make(function, program) or not function.called.isdisjoint(DEFAULTS):
+    if not may_make(function, program) or not function.called.isdisjoint(DEFAULTS):
         return frozenset()
-    text = FunctionText(function, program)
+    text = FunctionText(function, program) if function.name != "<module>" else ScriptText(function, program)
     if not text.keeps_made():
         return frozenset()
     found: frozenset[str] = frozenset()
@@ -74,12 +75,16 @@ class FunctionText:
         self.program = program
 
     @cached_property
+    def block(self) -> ir.Block:
+        return self.function.body
+
+    @cached_property
     def nodes(self) -> tuple[ir.Node, ...]:
-        return tuple(walk(self.function.body))
+        return tuple(walk(self.block))
 
     def keeps_made(self) -> bool:
         """Whether a statement binds a name to modules made on the spot: expressions are read for no other function."""
-        bound = bindings_in(statements_in(self.function.body))
+        bound = bindings_in(statements_in(self.block))
         return any(type(target) is ir.Name and self.makes(value) for target, value in bound)
 
     def made(self) -> list[str]:
@@ -107,17 +112,21 @@ class FunctionText:
         name = symbol.name if isinstance(symbol, External) else ""
         if name in ("torch.nn.Sequential", "torch.nn.ModuleList"):
             return any(map(self.makes, value.arguments))
-        return name.startswith("torch.nn.") and name.count(".") == 2 and name[9:].startswith(WITH_PARAMETERS)
+        return is_layer(name)
 
     def has_parameters_on_host(self, cls: ir.ClassIR) -> bool:
         """Whether a class of the program makes parameters, and leaves them where they are made. What has none, such as
         a loss, computes where its operands lie."""
-        made = cls.methods.get("__init__")
-        if made is None or not any(map(is_module_base, self.program.external_bases(cls))):
+        bases = self.program.mro(cls)
+        made = [init for base in bases if isinstance(base, ir.ClassIR) and (init := base.methods.get("__init__"))]
+        if not any(isinstance(base, str) and is_module_base(base) for base in bases):
             return False
-        named = any("device" in parameter.name for parameter in made.parameters)
-        parameters = any(name.startswith(WITH_PARAMETERS) for name in made.called)
-        return parameters and not named and made.called.isdisjoint(MOVES)
+        named = any("device" in parameter.name for init in made for parameter in init.parameters)
+        derived = any(isinstance(base, str) and is_layer(base) for base in bases)
+        parameters = derived or any(
+            name.startswith((*WITH_PARAMETERS, "Parameter")) for init in made for name in init.called
+        )
+        return parameters and not named and all(init.called.isdisjoint(MOVES) for init in made)
 
     def closure(self, root: str) -> frozenset[str]:
         """All names that may hold the module, a part of it, or what holds it."""
@@ -202,9 +211,54 @@ class FunctionText:
             return False
         if self.carries(function, names):
             return False
+        called = self.program.expression_symbol(function, self.function.module)
+        if isinstance(called, ir.FunctionIR) and moves_nothing(called, self.program):
+            return False
         name = self.callee(node)
         harmless = name.startswith(("builtins.", "torch.")) or name in COPIES
         return not harmless or name.startswith(PLACED_ELSEWHERE)
+
+
+@lru_cache(maxsize=8192)
+def moves_nothing(function: ir.FunctionIR, program: Program) -> bool:
+    """Whether neither a function nor those of its file that it calls move or keep what they are given."""
+    if not function.called.isdisjoint(MOVES | DEFAULTS) or function.owner:
+        return False
+    module = program.module(function.module)
+    if module is None or not module.classes.keys().isdisjoint(function.called):
+        return False
+    called = [module.functions[name] for name in function.called if name in module.functions]
+    return all(one is function or one.called.isdisjoint(MOVES | DEFAULTS | module.functions.keys()) for one in called)
+
+
+class ScriptText(FunctionText):
+    """The nodes behind ``if __name__ == "__main__"``; what is bound elsewhere, too, or read by a function, is none of
+    them."""
+
+    @cached_property
+    def block(self) -> ir.Block:
+        return tuple(part for one in self.function.body if is_main_guard(one) for part in one.body)
+
+    def made(self) -> list[str]:
+        outside = tuple(one for one in self.function.body if not is_main_guard(one))
+        bound = {
+            part.name for target, _ in bindings_in(walk(outside)) for part in walk(target) if type(part) is ir.Name
+        }
+        module = self.program.module(self.function.module)
+        if module is not None:
+            bound.update(name for function in module.everything for name in function.free)
+        return [name for name in super().made() if name not in bound]
+
+
+def is_main_guard(statement: ir.Stmt) -> TypeGuard[ir.If]:
+    if type(statement) is not ir.If or type(statement.test) is not ir.Compare:
+        return False
+    left = statement.test.left
+    return type(left) is ir.Name and left.name == "__name__" and not statement.orelse
+
+
+def is_layer(name: str) -> bool:
+    return name.startswith("torch.nn.") and name.count(".") == 2 and name[9:].startswith(WITH_PARAMETERS)
 
 
 def bindings_in(nodes: Iterable[ir.Node]) -> Iterator[tuple[ir.Expr, ir.Expr]]:

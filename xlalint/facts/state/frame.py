@@ -18,6 +18,7 @@ from xlalint.facts.state.call import Arguments, Call, Keywords
 from xlalint.facts.state.environment import Environment, Names
 from xlalint.facts.state.memo import Budget, Summary
 from xlalint.facts.state.recorder import Recorder
+from xlalint.facts.state.work_bound import WorkBound
 from xlalint.knowledge.ops import OpTable
 from xlalint.program import ir
 from xlalint.program.link import GlobalName, Program
@@ -42,7 +43,7 @@ class Evaluator(ABC):
     failures: dict[Failure, None]
     reveal: Reveal | None
     promised: dict[ir.Parameter, Value]
-    work: int
+    work: WorkBound
     keeps_fields: bool
     expressions: Mapping[type[ir.Expr], Evaluation]
 
@@ -70,10 +71,6 @@ class Evaluator(ABC):
     @property
     @abstractmethod
     def torch_version(self) -> str: ...
-
-    @property
-    @abstractmethod
-    def is_spent(self) -> bool: ...
 
     @abstractmethod
     def ops_of(self, path: str) -> OpTable: ...

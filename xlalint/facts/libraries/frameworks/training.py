@@ -13,6 +13,7 @@ from xlalint.facts.domain.refinement import as_operand
 from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     HOST,
+    KNOWN,
     NONE,
     STR,
     TRUE,
@@ -144,11 +145,21 @@ def call_batch_method(frame: Frame, batch: KnownObject, call: Call) -> Value:
     return UNKNOWN
 
 
+def make_optimizer(call: Call) -> Value:
+    """An optimizer; its element is a parameter, where that is known to lie on the host."""
+    given = call.arguments[0] if call.arguments else call.keywords.get("params")
+    held = given.element if isinstance(given, (KnownObject, Sequence)) else None
+    on_host = type(held) is Tensor and held.device == HOST and held.certainty == KNOWN
+    return known_object(Role.OPTIMIZER, held if on_host else None, call.name)
+
+
 def optimizer_method(frame: Frame, role: KnownObject, call: Call) -> Value | None:
     if call.name != "step":
         return NONE if call.name == "zero_grad" else UNKNOWN
-    frame.sign(SignKind.OPTIMIZER_STEP, call.node.at)
-    frame.sign(SignKind.PLAIN_STEP, call.node.at)
+    if role.element is None:
+        # What changes parameters on the host leaves no work to the device.
+        frame.sign(SignKind.OPTIMIZER_STEP, call.node.at)
+        frame.sign(SignKind.PLAIN_STEP, call.node.at)
     if call.arguments and type(call.arguments[0]) is Function:
         frame.call(call.arguments[0], call.given([], {}))
     frame.pending()

@@ -215,7 +215,13 @@ def range_(frame: Frame, call: Call) -> Value:
             frame.emit(Effect.TENSOR_AS_NUMBER, call.node.at, value, "range", argument)
             break
     varies = next((value.varies for value in call.arguments if type(value) is Host and value.varies), None)
+    if len(call.arguments) == 1 and type(call.arguments[0]) is Host and call.arguments[0].constant == 0:
+        return NO_TURNS
     return host("range", varies=varies)
+
+
+NO_TURNS = host("range", 0)
+"""``range(torch.cuda.device_count())``."""
 
 
 def print_(frame: Frame, call: Call) -> Value:

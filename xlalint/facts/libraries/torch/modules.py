@@ -257,6 +257,12 @@ def call_sequential(frame: Frame, module: Module, given: Value, node: ir.Call) -
     return tensor(dtype="float", certainty=1)
 
 
+def may_be_taken_off(frame: Frame, name: str) -> bool:
+    """``weight_norm`` in a class that has a ``remove_weight_norm``, which who only computes with it calls first."""
+    owner = frame.engine.program.owner(frame.function)
+    return owner is not None and frame.engine.program.method(owner, f"remove_{name.rpartition('.')[2]}") is not None
+
+
 def note_cost(frame: Frame, module: Module, known: Tensor | None, node: ir.Call) -> None:
     if module.costs is None or MADE_BY in module.costs or (known is not None and not known.live):
         return
@@ -273,7 +279,7 @@ def note_cost(frame: Frame, module: Module, known: Tensor | None, node: ir.Call)
         known or tensor(certainty=1),
         name,
         node.function,
-        certainty=2 if costs == module.costs else 1,
+        certainty=2 if costs == module.costs and not may_be_taken_off(frame, name) else 1,
         detail=detail,
         backward_only=backward,
         root=RawRoot(at=int(at), path=path) if put_on else None,

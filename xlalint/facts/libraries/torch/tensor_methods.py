@@ -185,12 +185,23 @@ def numpy(frame: Frame, t: Tensor, call: Call) -> Value:
         forced = call.keywords.get("force") is TRUE
         # It raises on every accelerator, so what may lie on the host surely does.
         sure = t.device == XLA and t.certainty == KNOWN and not is_as_given(frame, receiver_node(call.node))
-        if forced or sure:
+        if forced or (sure and not tries_itself_out(frame)):
             effect = Effect.VALUES_TO_LIST if forced else Effect.NUMPY_OF_DEVICE
             frame.emit(effect, call.node.at, t, "numpy", receiver_node(call.node))
+        else:
+            # Wherever it lies, nothing of it is left to be computed.
+            frame.sign(SignKind.HOST_READ, 0)
     else:
         copied_for_numpy(frame, call.node)
     return NUMPY
+
+
+def tries_itself_out(frame: Frame) -> bool:
+    """Whether a file computes at its top and moves nothing there: it does so on the host."""
+    return frame.function.name == "<module>" and frame.function.called.isdisjoint(PLACING)
+
+
+PLACING = frozenset({"to", "cuda", "xla_device", "device", "set_default_device", "set_default_tensor_type", "prepare"})
 
 
 def copied_for_numpy(frame: Frame, node: ir.Call) -> None:
