@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -36,7 +37,7 @@ from xlalint.cli import main
 assert main({["trace", "--from-log", str(path), *options]!r}) == 0
 assert not {{"torch", "torch_xla", "numpy"}} & set(sys.modules)
 """
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    run = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     return run.stdout
 
@@ -72,9 +73,56 @@ def test_a_launcher_may_put_something_before_each_line(tmp_path: Path) -> None:
 
 def test_a_log_that_is_cut_short_gives_what_it_holds_whole() -> None:
     lines = LOG.read_text(encoding="utf-8").splitlines()
-    found = list(events(lines[: len(lines) // 2 + 3]))
+    found = [one for one in events(lines[: len(lines) // 2 + 3]) if isinstance(one, Graph)]
     assert found
-    assert all(isinstance(one, Graph) and one.frames for one in found)
+    assert all(one.frames for one in found)
+
+
+TRAIN = """\
+import torch_xla
+
+def step(model, loader, device):
+    total = 0.0
+    for batch in loader:
+        loss = model(batch.to(device)).sum()
+        loss.backward()
+
+
+        total += loss.item()
+
+        torch_xla.sync()
+    return total
+"""
+
+
+def test_what_lies_elsewhere_is_found_here_and_a_graph_that_a_read_ran_confirms_it(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(TRAIN, encoding="utf-8")
+    mapped = told(LOG, "--map", f"/home/user={tmp_path}", "--isolated", "--output-format", "json")
+    found = json.loads(mapped)
+    assert {Path(line["path"]).name for line in found["lines"]} == {"train.py"}
+    assert [(one["line"], one["verdict"]) for one in found["findings"] if one["code"].startswith("XLA10")] == [
+        (10, "confirmed")
+    ]
+    shown = {line["line"] for line in found["lines"]}
+    assert all(one["verdict"] != "not seen" for one in found["findings"] if one["line"] in shown)
+
+
+def test_of_several_hosts_the_one_that_differs_is_named(tmp_path: Path) -> None:
+    text = LOG.read_text(encoding="utf-8")
+    hashes = re.findall(r"Execution Analysis:   Graph Hash: (\w+)", text)
+    for number in range(4):
+        own = text.replace(hashes[1], "0" * 32) if number == 2 else text
+        (tmp_path / f"host{number}.log").write_text(own, encoding="utf-8")
+    others = [str(tmp_path / f"host{number}.log") for number in range(1, 4)]
+    said = told(tmp_path / "host0.log", *others)
+    assert "host2.log: from its graph 2 on, at /home/user/train.py:12, it runs others than the others" in said
+    assert said.count("it runs others than") == 1
+    assert said.startswith("From 4 logs")
+
+
+def test_a_step_may_be_named_in_a_log() -> None:
+    found = json.loads(told(LOG, "--step-at", "/home/user/train.py:10", "--output-format", "json"))
+    assert found["steps"] == 3
 
 
 def test_a_metrics_report_gives_totals(tmp_path: Path) -> None:
@@ -83,9 +131,19 @@ def test_a_metrics_report_gives_totals(tmp_path: Path) -> None:
     totals = {"compiles": 3, "executions": 40, "reads": 12, "uploads": 0, "fallbacks": 4}
     assert report(path)["totals"] == totals
     assert report(path)["unattributed"] == totals
+    amounts = report(path)["amounts"]
+    assert (amounts["compile_seconds"], amounts["fallback_ops"]) == (0.312, {"aten::nonzero": 4})
 
 
-def test_a_file_that_is_neither_gives_nothing(tmp_path: Path) -> None:
+def test_a_file_that_is_neither_is_refused_in_a_line(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("no log\n", encoding="utf-8")
-    assert set(report(path)["totals"].values()) == {0}
+    run = subprocess.run(
+        [sys.executable, "-m", "xlalint", "trace", "--from-log", str(LOG), str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (run.returncode, run.stdout) == (2, "")
+    assert len(run.stderr.splitlines()) == 1
+    assert "notes.txt: no debug log" in run.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections import Counter
@@ -14,8 +15,8 @@ import pytest
 from xlalint.device.recording.attribution import attribute
 from xlalint.device.recording.counts import Counts
 from xlalint.device.recording.debug_log import Boundary, Charge, Frame, Graph, Totals
-from xlalint.device.recording.inside.program import owner
-from xlalint.device.recording.inside.watch import MonitoringWatch, Place, SettraceWatch, Watch
+from xlalint.device.recording.inside.files import owner
+from xlalint.device.recording.inside.watch import Listener, MonitoringWatch, Place, SettraceWatch, Watch
 from xlalint.device.trace.graph_difference import difference, instructions
 
 WAYS = [
@@ -73,7 +74,7 @@ def charged(way: type[Watch], path: Path, name: str) -> Counter[int | None]:
         nonlocal pending
         pending += 1
 
-    def left(place: Place | None) -> None:
+    def left(place: Place | None, below: Place | None) -> None:
         nonlocal pending
         if pending:
             charges[place[1] if place else None] += pending
@@ -117,6 +118,80 @@ def test_the_users_files_are_those_in_the_folder_that_are_not_installed(tmp_path
     assert not owned(str(tmp_path / ".venv" / "lib" / "python3.11" / "site-packages" / "torch" / "nn.py"))
     assert not owned("<string>")
     assert not owned(threading.__file__)
+
+
+LIBRARY = """\
+class Optimizer:
+    def __init__(self, cost, inner=None):
+        self.cost, self.inner = cost, inner
+
+    def step(self):
+        self.cost()
+        if self.inner is not None:
+            self.inner.step()
+        return None
+
+def costly(cost):
+    cost()
+    cost()
+"""
+USER = """\
+def main(library, cost):
+    library.costly(cost)
+    cost()
+    for _ in range(2):
+        library.Optimizer(cost, library.Optimizer(cost)).step()
+"""
+
+
+class Heard(Listener):
+    def __init__(self) -> None:
+        self.updates = self.begun = 0
+
+    def updated(self, optimizer: object) -> None:
+        self.updates += 1
+
+    def began(self) -> None:
+        self.begun += 1
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_lines_of_libraries_optimizers_and_the_users_mark_are_told(
+    way: type[Watch], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library, user = ModuleType("library"), ModuleType("user")
+    paths = {name: str(tmp_path / f"{name}.py") for name in ("library", "user")}
+    exec(compile(LIBRARY, paths["library"], "exec"), vars(library))
+    exec(compile(USER, paths["user"], "exec"), vars(user))
+    optim = ModuleType("torch.optim")
+    vars(optim)["Optimizer"] = vars(library)["Optimizer"]
+    monkeypatch.setitem(sys.modules, "torch.optim", optim)
+    pending = 0
+    charges: Counter[tuple[int | None, int | None]] = Counter()
+
+    def cost() -> None:
+        nonlocal pending
+        pending += 1
+
+    def left(place: Place | None, below: Place | None) -> None:
+        nonlocal pending
+        if pending:
+            charges[place[1] if place else None, below[1] if below else None] += pending
+        pending = 0
+
+    heard = Heard()
+    heard.step_at = (os.path.realpath(paths["user"]), 5)
+    watch = way(paths["user"].__eq__, left, paths["library"].__eq__, heard)
+    before = sys.gettrace()
+    watch.start()
+    try:
+        vars(user)["main"](library, cost)
+    finally:
+        watch.stop()
+    assert sys.gettrace() == before
+    assert charges == {(2, 12): 1, (2, 13): 1, (3, None): 1, (5, 6): 4}
+    # The outer one wraps another, which makes the step.
+    assert (heard.updates, heard.begun) == (2, 2)
 
 
 LINE, OTHER = Frame("step", "a.py", 3), Frame("step", "a.py", 5)

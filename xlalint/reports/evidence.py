@@ -10,6 +10,7 @@ _COLUMNS = ("compiles", "executions", "reads", "uploads", "fallbacks", "graph_br
 _ALWAYS = ("compiles", "executions", "reads")
 _BASES = {
     Basis.RUN: "the program itself was run",
+    Basis.SCRIPT: "a script that leads to it was run, up to some steps",
     Basis.SLICE: "its own statements were run, from stand-ins for the rest of the program",
     Basis.ASSUMED: "what it works on was itself a stand-in",
 }

@@ -32,3 +32,22 @@ class LineCounts(msgspec.Struct, frozen=True, kw_only=True):
     reads: int = 0
     uploads: int = 0
     fallbacks: int = 0
+
+
+class Amounts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the counts come to."""
+
+    compile_seconds: float = 0
+    read_bytes: int = 0
+    uploaded_bytes: int = 0
+    fallback_ops: dict[str, int] = {}
+    """How often each op fell back to the host."""
+
+    def __add__(self, other: Amounts) -> Amounts:
+        names = (*self.fallback_ops, *other.fallback_ops)
+        return Amounts(
+            compile_seconds=self.compile_seconds + other.compile_seconds,
+            read_bytes=self.read_bytes + other.read_bytes,
+            uploaded_bytes=self.uploaded_bytes + other.uploaded_bytes,
+            fallback_ops={name: self.fallback_ops.get(name, 0) + other.fallback_ops.get(name, 0) for name in names},
+        )

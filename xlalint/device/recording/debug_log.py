@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import msgspec
 
-from xlalint.device.recording.counts import Counts
+from xlalint.device.recording.counts import Amounts, Counts
 from xlalint.device.recording.inside.recorder import MARK
 
 
@@ -29,6 +30,8 @@ class Graph(msgspec.Struct, frozen=True, kw_only=True):
     outputs: int = 0
     frames: tuple[Frame, ...] = ()
     """Innermost first."""
+    memory: dict[str, float] = {}
+    """Gigabytes on the device, by what the runtime calls them."""
 
     @property
     def is_compile(self) -> bool:
@@ -50,12 +53,54 @@ class Charge(msgspec.Struct, frozen=True):
 
     at: Frame | None
     gained: Counts
+    below: Frame | None = None
+    """The line of a library that was at work below it."""
+    amounts: Amounts = Amounts()
+    time: float = 0
+    """In seconds of the clock; 0 where times were not recorded."""
 
 
 class Boundary(msgspec.Struct, frozen=True):
-    """A step ended."""
+    """A step boundary was passed."""
 
     at: Frame | None
+    site: int | None = None
+    """The same number is the same place, with the same lines on the way to it."""
+    time: float = 0
+
+
+class Update(msgspec.Struct, frozen=True):
+    """An optimizer made its step."""
+
+    optimizer: int
+    time: float = 0
+
+
+class Began(msgspec.Struct, frozen=True):
+    """The line was reached at which the user lets a step begin."""
+
+    time: float = 0
+
+
+class Break(msgspec.Struct, frozen=True):
+    """Dynamo ended a graph there."""
+
+    reason: str
+    at: Frame | None
+    count: int
+
+
+class Samples(msgspec.Struct, frozen=True):
+    """When things ended (seconds of the clock) and how long they took (nanoseconds), by kind."""
+
+    ended: dict[str, list[tuple[float, float]]]
+
+
+class MemoryOfGraph(msgspec.Struct, frozen=True):
+    """What the graph that was just compiled takes on the device, of one kind."""
+
+    what: str
+    gigabytes: float
 
 
 class Totals(msgspec.Struct, frozen=True):
@@ -76,14 +121,19 @@ class Process(msgspec.Struct, frozen=True):
     pid: int
     rank: int | None = None
     argv: tuple[str, ...] = ()
+    device: str | None = None
+    devices: int = 0
 
 
-Event = Graph | Charge | Boundary | Ran | Totals | Process
+Event = Graph | MemoryOfGraph | Charge | Boundary | Update | Began | Break | Samples | Ran | Totals | Process
 
-_BOUNDARY = re.compile(r"user (?:torch_xla\.sync|mark_step)|mark_step in parallel loader|end of step|StepTrace")
+_BOUNDARY = re.compile(
+    r"user (?:torch_xla\.sync|mark_step)|in parallel loader|end of step|StepTrace|^torch_xla\.compile$"
+)
 # Launchers put a time or a rank before each line.
 _LINE = re.compile(r"(?<!Post )\b(Compilation|Execution) Analysis: (.*)$")
 _FRAME = re.compile(r"^(.*) \((.*):(\d+)\)$")
+_SIZE = re.compile(r"Post Compilation Analysis: (?P<what>[\w ]+): (?P<size>[\d.]+) GB")
 _RULE = "====="
 
 
@@ -99,6 +149,8 @@ def events(lines: Iterable[str]) -> Iterator[Event]:
             continue
         found = _LINE.search(line)
         if found is None:
+            if size := _SIZE.search(line):
+                yield MemoryOfGraph(size["what"], float(size["size"]))
             continue
         kind, text = found.groups()
         if not text.startswith(_RULE):
@@ -142,16 +194,36 @@ def _told(text: str) -> Event | None:
         told = json.loads(text)
     except ValueError:
         return None
+    time = told.pop("time", 0.0)
     if "boundary" in told:
-        return Boundary(_frame(told["boundary"]))
+        return Boundary(_frame(told["boundary"]), told.get("site"), time)
     if "totals" in told:
         return Totals(Counts(**told["totals"]))
     if "ran" in told:
         return Ran({path: tuple(lines) for path, lines in told["ran"].items()})
     if "process" in told:
-        return Process(told["process"], told.get("rank"), tuple(told.get("argv", ())))
-    place = _frame(told.pop("at"))
-    return Charge(place, Counts(**told))
+        return msgspec.convert({**told, "pid": told["process"]}, Process)
+    return _of_a_step(told, time)
+
+
+def _of_a_step(told: dict[str, Any], time: float) -> Event:
+    if "update" in told:
+        return Update(told["update"], time)
+    if "began" in told:
+        return Began(time)
+    if "break" in told:
+        one = told["break"]
+        return Break(one["reason"], _frame(one["at"]), one["count"])
+    if "samples" in told:
+        return msgspec.convert({"ended": told["samples"]}, Samples)
+    amounts = Amounts(
+        compile_seconds=told.get("compile_ns", 0) / 1e9,
+        read_bytes=told.get("read_bytes", 0),
+        uploaded_bytes=told.get("uploaded_bytes", 0),
+        fallback_ops=told.get("ops", {}),
+    )
+    gained = Counts(**{name: told.get(name, 0) for name in Counts.__struct_fields__})
+    return Charge(_frame(told["at"]), gained, _frame(told.get("below")), amounts, time)
 
 
 def _frame(place: tuple[str, int, str] | None) -> Frame | None:

@@ -10,8 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+import msgspec
+
 from xlalint.device.recording import inside
-from xlalint.device.recording.inside.program import FOLDER, MODE, ROOTS
+from xlalint.device.recording.inside.program import FOLDER, INCLUDED, LIBRARY, MODE, ROOTS, STEP_AT, TIMES
 from xlalint.findings.model import Mode
 
 INSIDE = Path(inside.__file__).parent
@@ -21,18 +23,40 @@ class NotStarted(Exception):
     """The command can't be run."""
 
 
-def launch(command: Sequence[str], mode: Mode, folder: Path, roots: Sequence[str], output: IO[bytes] | int) -> int:
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user wants to see of a run beside the counts by line."""
+
+    included: tuple[str, ...] = ()
+    """Packages whose lines are shown as the user's own."""
+    library: bool = False
+    """Whether lines of libraries are told below the user's lines that called them."""
+    step_at: tuple[str, int] | None = None
+    times: bool = False
+
+
+def launch(
+    command: Sequence[str],
+    mode: Mode,
+    folder: Path,
+    roots: Sequence[str],
+    output: IO[bytes] | int,
+    asked: Asked = Asked(),  # noqa: B008 (it is frozen)
+) -> int:
     """Run ``command`` to its end; its logs go to ``folder``. Gives its exit code, as shells have it.
 
-    Ctrl-C goes to the program, and what was recorded until then is kept; a second one kills it.
+    Ctrl-C goes to the program, and what was recorded until then is kept; a second one kills it. The device is the
+    user's choice, or torch_xla's, which takes the CPU where there is nothing else.
     """
     environment = {
-        "PJRT_DEVICE": "CPU",
         "TF_CPP_MIN_LOG_LEVEL": "3",
         **os.environ,
         FOLDER: str(folder),
         ROOTS: os.pathsep.join(roots),
         MODE: mode.value,
+        INCLUDED: ",".join(asked.included),
+        LIBRARY: "1" if asked.library else "",
+        STEP_AT: ":".join(map(str, asked.step_at)) if asked.step_at else "",
+        TIMES: "1" if asked.times else "",
         "PYTHONPATH": os.pathsep.join(filter(None, (str(INSIDE), os.environ.get("PYTHONPATH")))),
     }
     try:

@@ -9,8 +9,12 @@ COMPILES = ("CompileTime", "EagerOpCompileTime")
 EXECUTIONS = ("ExecuteTime", "ExecuteReplicatedTime", "EagerOpExecuteTime")
 READS = ("TransferFromDeviceTime",)
 UPLOADS = ("TransferToDeviceTime",)
+READ_BYTES = "InboundData"
+UPLOADED_BYTES = "OutboundData"
 READ_OF_A_SCALAR = "aten::_local_scalar_dense"
 """Counted by the runtime as a fallback; it is the read itself, and stands under ``reads``."""
+SAMPLED = {"compile": COMPILES, "graph": EXECUTIONS, "read": READS, "upload": UPLOADS}
+"""What a timeline shows, and the metrics whose samples have its times."""
 
 FIELDS = ("compiles", "executions", "reads", "uploads", "fallbacks")
 Counts = tuple[int, int, int, int, int]
@@ -22,12 +26,14 @@ class Meter:
     def __init__(self) -> None:
         self._runtime: Any = vars(import_module("torch_xla"))["_XLAC"]
         self._last: dict[str, int] = {}
+        self._seen: tuple[object, ...] = ()
 
     def deltas(self) -> Counts:
         """What was added since the last call. Executions are those *sent* by the calling thread.
 
         The runtime's own metric of executions is written later, by the thread that runs them.
         """
+        self.fallen = {name: count for name in self.fallback_ops() if (count := self._counter(name))}
         return (
             self._samples(*COMPILES),
             self._counter("CachedCompile")
@@ -37,8 +43,37 @@ class Meter:
             - self._counter("DynamoExtractCompiledGraph"),
             self._samples(*READS),
             self._samples(*UPLOADS),
-            sum(self._counter(name) for name in self.fallback_ops()),
+            sum(self.fallen.values()),
         )
+
+    def amounts(self) -> dict[str, int]:
+        """What the counts come to: nanoseconds of compiling and bytes over the border, since the last call."""
+        return {
+            "compile_ns": sum(self._sum(name) for name in COMPILES),
+            "read_bytes": self._sum(READ_BYTES),
+            "uploaded_bytes": self._sum(UPLOADED_BYTES),
+        }
+
+    def samples(self) -> dict[str, list[tuple[float, float]]]:
+        """When each thing ended, in seconds of the clock, and how many nanoseconds it took: since the last call.
+
+        Of more than the runtime keeps, the last.
+        """
+        return {kind: times for kind, names in SAMPLED.items() if (times := self._times(names))}
+
+    def has_moved(self) -> bool:
+        """Whether anything was sent, run or fetched since the last call: at a fraction of what it costs to say what."""
+        runtime = self._runtime
+        seen: tuple[object, ...] = (
+            runtime._xla_counter_value("CachedCompile"),
+            runtime._xla_counter_value("UncachedCompile"),
+            *(
+                (runtime._xla_metric_data(name) or (0,))[0]
+                for name in ("TransferFromDeviceTime", "TransferToDeviceTime", "RunCachedGraphInputData", *_EAGER)
+            ),
+        )
+        before, self._seen = self._seen, seen
+        return seen != before
 
     def executed(self) -> int:
         """Executions that the runtime has finished and counted since the last call."""
@@ -59,6 +94,18 @@ class Meter:
         found = ((name, self._runtime._xla_metric_data(name)) for name in names)
         return sum(self._grown(name, data[0]) for name, data in found if data)
 
+    def _sum(self, name: str) -> int:
+        data = self._runtime._xla_metric_data(name)
+        return self._grown(f"{name} in all", int(data[1])) if data else 0
+
+    def _times(self, names: tuple[str, ...]) -> list[tuple[float, float]]:
+        times: list[tuple[float, float]] = []
+        for name in names:
+            data = self._runtime._xla_metric_data(name)
+            new = self._grown(f"{name} told", data[0]) if data else 0
+            times += data[2][-new:] if new else []
+        return times
+
     def _counter(self, name: str) -> int:
         return self._grown(name, self._runtime._xla_counter_value(name) or 0)
 
@@ -66,3 +113,6 @@ class Meter:
         before = self._last.get(name, 0)
         self._last[name] = value
         return value - before if value >= before else value
+
+
+_EAGER = ("EagerOpExecuteTime",)

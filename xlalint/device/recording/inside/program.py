@@ -6,7 +6,7 @@ import atexit
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -14,37 +14,32 @@ from types import ModuleType
 from typing import Any
 
 from . import modes
-from .recorder import ENVIRONMENT, Recorder
+from .breaks import REGISTRY, GraphBreaks
+from .files import is_library, owner
+from .recorder import ENVIRONMENT, Recorder, Wanted
 
 FOLDER = "XLALINT_RECORD"
 """Where the logs go."""
 ROOTS = "XLALINT_ROOTS"
 """The folders that hold the user's files."""
 MODE = "XLALINT_MODE"
-
-_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+INCLUDED = "XLALINT_INCLUDED"
+"""Packages whose files are taken for the user's, by comma."""
+LIBRARY = "XLALINT_LIBRARY"
+"""Set where lines of libraries are told."""
+STEP_AT = "XLALINT_STEP_AT"
+"""``FILE:LINE`` at which a step begins."""
+TIMES = "XLALINT_TIMES"
+"""Set where times are told."""
 
 
 def prepare(folder: str) -> None:
     """Wait for the import of torch_xla."""
     os.environ.update(ENVIRONMENT)
+    if os.environ.get(TIMES):
+        os.environ["XLA_METRICS_SAMPLES"] = "256"
     _name_the_files(folder)
     _After.importing("torch_xla", lambda: _Recording(folder).start())
-
-
-def owner(roots: Sequence[str]) -> Callable[[str], bool]:
-    """Whether a file is the user's: in one of ``roots``, and neither installed nor of Python itself."""
-    inside = tuple(os.path.join(os.path.realpath(root), "") for root in roots)
-    python = os.path.join(os.path.dirname(os.path.realpath(os.__file__)), "")
-
-    def owned(path: str) -> bool:
-        # `<string>`, `<frozen …>` and the like are no files.
-        if path.startswith("<"):
-            return False
-        real = os.path.realpath(path)
-        return real.startswith(inside) and not real.startswith(python) and not any(name in real for name in _INSTALLED)
-
-    return owned
 
 
 def _name_the_files(folder: str) -> None:
@@ -68,9 +63,17 @@ class _Recording:
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._recorder: Recorder | None = None
+        self._owned = owner(
+            os.environ.get(ROOTS, os.getcwd()).split(os.pathsep), os.environ.get(INCLUDED, "").split(",")
+        )
+        self._breaks = GraphBreaks(self._owned)
 
     def start(self) -> None:
         self._begin()
+        if REGISTRY in sys.modules:
+            self._breaks.listen()
+        else:
+            _After.importing(REGISTRY, self._breaks.listen)
         os.register_at_fork(after_in_child=self._forked)
         atexit.register(self._finish)
         # Children of multiprocessing end without atexit.
@@ -81,8 +84,7 @@ class _Recording:
 
     def _begin(self) -> None:
         modes.switch_to(os.environ.get(MODE, "lazy"))
-        roots = os.environ.get(ROOTS, os.getcwd()).split(os.pathsep)
-        self._recorder = Recorder(_log(self._folder), owner(roots), lambda: {"rank": _rank(), "argv": sys.argv})
+        self._recorder = Recorder(_log(self._folder), self._owned, _head, _wanted())
         self._recorder.start()
 
     def _forked(self) -> None:
@@ -98,7 +100,26 @@ class _Recording:
     def _finish(self) -> None:
         recorder, self._recorder = self._recorder, None
         if recorder is not None:
-            recorder.finish()
+            recorder.finish(self._breaks.told())
+
+
+def _head() -> dict[str, Any]:
+    """Who this is, and what it runs on."""
+    told: dict[str, Any] = {"rank": _rank(), "argv": sys.argv}
+    with suppress(Exception):
+        runtime: Any = importlib.import_module("torch_xla.runtime")
+        told["device"] = runtime.device_type()
+        told["devices"] = runtime.global_runtime_device_count()
+    return told
+
+
+def _wanted() -> Wanted:
+    path, _, line = os.environ.get(STEP_AT, "").rpartition(":")
+    return Wanted(
+        library=is_library if os.environ.get(LIBRARY) else None,
+        step_at=(os.path.realpath(path), int(line)) if path else None,
+        times=bool(os.environ.get(TIMES)),
+    )
 
 
 def _rank() -> int | None:
@@ -109,7 +130,7 @@ def _rank() -> int | None:
 
 
 class _After(MetaPathFinder):
-    """Calls back when a module has been imported."""
+    """Calls back when a module has been imported; to be asked where it lies is no import."""
 
     @classmethod
     def importing(cls, name: str, then: Callable[[], None]) -> None:
@@ -117,15 +138,24 @@ class _After(MetaPathFinder):
 
     def __init__(self, name: str, then: Callable[[], None]) -> None:
         self._name, self._then = name, then
+        self._is_asking = False
 
     def find_spec(self, name: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:
-        if name != self._name:
+        if name != self._name or self._is_asking:
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
+        self._is_asking = True
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self._is_asking = False
         if spec is not None and spec.loader is not None:
-            spec.loader = _ThenLoader(spec.loader, self._then)
+            spec.loader = _ThenLoader(spec.loader, self._imported)
         return spec
+
+    def _imported(self) -> None:
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+            self._then()
 
 
 class _ThenLoader(Loader):
