@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +12,12 @@ from queue import SimpleQueue
 
 import msgspec
 
-from xlalint.device.validation.trials import Case, Settings, no_evidence, validated
+from xlalint.device.programs.stand_ins import ValueAt
+from xlalint.device.validation.case import Case, Settings
+from xlalint.device.validation.script_runs import ScriptRuns
+from xlalint.device.validation.script_verdicts import NoVerdict, proved_by_script, with_reason
+from xlalint.device.validation.trials import no_evidence, validated
+from xlalint.device.wall.enclosure import CPU
 from xlalint.device.worker.experiment import Worker
 from xlalint.device.worker.guard import Guard
 from xlalint.facts.domain.values import Value
@@ -18,15 +25,19 @@ from xlalint.facts.driver.partition import imported_source
 from xlalint.facts.events import Span
 from xlalint.facts.explain.value_recorder import ValueRecorder, recorded_values
 from xlalint.findings.configuration import Configurations
-from xlalint.findings.model import Diagnostic, Evidence, Report, Verdict
+from xlalint.findings.model import Diagnostic, Evidence, Mode, Report, Verdict
 from xlalint.findings.pages import Experiment, Page, parse_page
 from xlalint.findings.registry import Loaded, page_of
 from xlalint.linting import Followers, rules_of
 from xlalint.slicing.definitions import Modules
+from xlalint.slicing.scripts import Scripts
 from xlalint.slicing.syntax_tree import SyntaxTree
 from xlalint.sources.read import decode, read_bytes
 from xlalint.sources.source import Source
 
+_FAST_COMPILES = ("--xla_backend_optimization_level=0", "--xla_llvm_disable_expensive_passes=true")
+
+Run = Callable[[Diagnostic, Worker, Settings], Evidence]
 Told = Callable[[int, int, Counter[Verdict]], None]
 """Told how many findings are done, of how many, and the verdicts so far."""
 
@@ -39,29 +50,50 @@ def validate(
     guard: Guard | None = None,
     jobs: int = 1,
     only: frozenset[str] = frozenset(),
+    folders: Sequence[str] = (),
+    packages: Sequence[str] = (),
+    budget: float | None = None,
     told: Told | None = None,
     noted: Callable[[str], None] | None = None,
 ) -> Report:
     """``report`` with the evidence of each finding; those whose code is not among ``only``, if any, are left out.
 
-    Statements of the linted program are run: ``guard`` says behind which wall, without it there is none. ``noted`` is
-    told what the user should know of the device. Raises ``WorkerError`` where there is none.
+    Statements of the linted program are run: ``guard`` says behind which wall, without it there is none. Scripts that
+    lead to a finding are looked for in ``folders``, and may import from ``packages``. After ``budget`` seconds no
+    finding is begun; errors come before warnings and notes. ``noted`` is told what the user should know of the device.
+    Raises ``WorkerError`` where there is none.
     """
     kept = runnable(report, only)
     cases = _Cases(kept, configurations)
+    cases.look_for_scripts(folders, packages, settings)
     with _Pool(min(jobs, len(kept)), settings, guard or Guard()) as pool:
         if noted is not None and not pool.network_off:
             noted(
                 "the programs are run beside the network: the device asks for it, or the system does not take it away"
             )
         verdicts: Counter[Verdict] = Counter()
-        proved: list[Diagnostic] = []
-        for one, evidence in zip(kept, pool.map(cases.run, kept), strict=True):
-            proved.append(msgspec.structs.replace(one, evidence=evidence))
+        order = sorted(kept, key=lambda one: one.severity, reverse=True) if budget is not None else kept
+        proved: dict[int, Diagnostic] = {}
+        for one, evidence in zip(order, pool.map(_within(budget, cases.run), order), strict=True):
+            proved[id(one)] = msgspec.structs.replace(one, evidence=evidence)
             verdicts[evidence.verdict] += 1
             if told is not None:
                 told(len(proved), len(kept), verdicts)
-    return msgspec.structs.replace(report, diagnostics=tuple(proved))
+    return msgspec.structs.replace(report, diagnostics=tuple(proved[id(one)] for one in kept))
+
+
+def _within(budget: float | None, run: Run) -> Run:
+    """``run`` up to the end of the time that is given from now on; after it nothing is begun."""
+    if budget is None:
+        return run
+    end = time.monotonic() + budget
+
+    def in_time(diagnostic: Diagnostic, worker: Worker, settings: Settings) -> Evidence:
+        if time.monotonic() > end:
+            return no_evidence(f"the budget of {budget:g} s was spent", settings, worker.versions)
+        return run(diagnostic, worker, settings)
+
+    return in_time
 
 
 def runnable(report: Report, only: frozenset[str]) -> list[Diagnostic]:
@@ -75,7 +107,7 @@ class _Pool:
     def __init__(self, jobs: int, settings: Settings, guard: Guard) -> None:
         self._settings = settings
         self._threads = ThreadPoolExecutor(max(1, jobs))
-        self._workers = [guard.worker() for _ in range(jobs)]
+        self._workers = [guard.worker(_environment()) for _ in range(jobs)]
         self._idle: SimpleQueue[Worker] = SimpleQueue()
         for worker in self._workers:
             self._idle.put(worker)
@@ -85,9 +117,7 @@ class _Pool:
         """Whether no program can reach the network."""
         return all(worker.versions.network_off for worker in self._workers)
 
-    def map(
-        self, run: Callable[[Diagnostic, Worker, Settings], Evidence], items: Sequence[Diagnostic]
-    ) -> Iterable[Evidence]:
+    def map(self, run: Run, items: Sequence[Diagnostic]) -> Iterable[Evidence]:
         def one(item: Diagnostic) -> Evidence:
             worker = self._idle.get()
             try:
@@ -109,10 +139,18 @@ class _Pool:
             worker.close()
 
 
+def _environment() -> dict[str, str]:
+    """How often a graph is compiled does not depend on how well; on the CPU it takes a fifth of the time."""
+    if os.environ.get("PJRT_DEVICE", CPU) != CPU:
+        return {}
+    return {"XLA_FLAGS": " ".join([os.environ.get("XLA_FLAGS", ""), *_FAST_COMPILES]).strip()}
+
+
 class _Cases:
     """What all findings of a run share: the trees, the values and the claims of the rules."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic], configurations: Configurations) -> None:
+        self._diagnostics = diagnostics
         paths = list(dict.fromkeys(one.path for one in diagnostics))
         sources = [_source(path) for path in paths]
         self._trees = {source.path: SyntaxTree(source) for source in sources}
@@ -121,6 +159,15 @@ class _Cases:
         self._modules = Modules(self._sights.resolve, self._read, packages)
         self._rules = {loaded.rule.code: loaded for path in paths for loaded in rules_of(configurations.of_file(path))}
         self._pages = {one.code: _page(self._rules[one.code]) for one in diagnostics if one.code in self._rules}
+
+    def look_for_scripts(self, folders: Sequence[str], packages: Sequence[str], settings: Settings) -> None:
+        self._scripts = Scripts(folders)
+        claims = {code: _growths(page.experiments) for code, page in self._pages.items()}
+        raising = frozenset(code for code, metrics in claims.items() if "raises" in metrics)
+        reading = frozenset(code for code, metrics in claims.items() if metrics.get("reads")) - raising
+        self._runs = ScriptRuns(
+            self._diagnostics, folders, packages, self._scripts, settings, raising=raising, reading=reading
+        )
 
     def _read(self, path: str) -> SyntaxTree | None:
         """A file that is not among those with findings; None where it can't be read."""
@@ -137,7 +184,15 @@ class _Cases:
         def value(spans: Iterable[Span]) -> Value:
             return self._sights.value(diagnostic.path, spans)
 
-        return validated(case, self._trees[diagnostic.path], self._modules, value, worker, settings)
+        try:
+            if settings.modes == (Mode.LAZY,):
+                return proved_by_script(case, self._scripts.leading_to(diagnostic.path), self._runs, worker)
+        except NoVerdict as error:
+            return with_reason(self._by_slice(case, value, worker, settings), str(error))
+        return self._by_slice(case, value, worker, settings)
+
+    def _by_slice(self, case: Case, value: ValueAt, worker: Worker, settings: Settings) -> Evidence:
+        return validated(case, self._trees[case.diagnostic.path], self._modules, value, worker, settings)
 
 
 def _source(path: str) -> Source:

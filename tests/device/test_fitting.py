@@ -9,17 +9,20 @@ import pytest
 
 pytest.importorskip("torch_xla")
 
-from xlalint.device.validation.trials import Settings
+from xlalint.device.validation.case import Settings
 from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Basis, Evidence, Mode, Verdict
 from xlalint.linting import Options, lint
 from xlalint.validating import validate
 
-HEAD = "import torch\nfrom torch import nn\n\n\n"
+HEAD = "import torch\nimport torch_xla\nfrom torch import nn\n\n\n"
 
 
-def module(forward: str, init: str = "pass", parameters: str = "x: torch.Tensor") -> str:
-    """The text of a file with a module; ``forward`` and ``init`` are the statements of its two methods."""
+def module(forward: str, init: str = "pass", parameters: str = "x: torch.Tensor", placed: bool = True) -> str:
+    """The text of a file with a module; ``forward`` and ``init`` are the statements of its two methods. Where it is not
+    ``placed``, nobody says where its parameters lie."""
+    names = [each.partition(":")[0] for each in parameters.split(", ")] if placed else []
+    forward = "\n".join([*(f"{name} = {name}.to(torch_xla.device())" for name in names), forward])
     return (
         f"{HEAD}class M(nn.Module):\n    def __init__(self, config):\n        super().__init__()\n"
         f"{indent(init, ' ' * 8)}\n\n    def forward(self, {parameters}):\n{indent(forward, ' ' * 8)}\n"
@@ -100,13 +103,20 @@ def test_a_function_of_another_file_of_the_run_is_taken() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_what_is_only_another_name_for_a_stand_in_is_not_confirmed() -> None:
-    found = evidence_of("XLA101", program=module("same = x\nreturn same.item()"))
+    found = evidence_of("XLA101", program=module("same = x\nreturn same.item()", placed=False))
     assert (found.verdict, found.basis) == (Verdict.NOT_RUN, Basis.ASSUMED)
 
 
 @pytest.mark.usefixtures("folder")
+def test_where_a_parameter_lies_is_assumed() -> None:
+    found = evidence_of("XLA302", program=module("y = x.relu()\nreturn y[y > 0]", placed=False))
+    assert (found.verdict, found.basis) == (Verdict.NOT_RUN, Basis.ASSUMED)
+    assert found.reason.startswith("assumed: nothing in sight places `x` on the device; with it ")
+
+
+@pytest.mark.usefixtures("folder")
 def test_what_never_fits_says_so_and_rests_on_nothing() -> None:
-    found = evidence_of("XLA302", program=module("y = x.relu().view(7, 11, 13)\nreturn y[y > 0]"))
+    found = evidence_of("XLA302", program=module("y = x.relu().view(7, 11, 13)\nreturn y[y > 0]", placed=False))
     assert (found.verdict, found.basis) == (Verdict.NOT_RUN, None)
     assert found.reason.startswith("the stand-ins do not fit: RuntimeError: ")
 
@@ -123,7 +133,8 @@ def test_masks_of_one_statement_are_compared_on_the_same_values() -> None:
 @pytest.mark.usefixtures("folder")
 def test_in_dynamo_the_model_of_a_loop_is_compiled() -> None:
     text = (
-        "import torch\nimport torch_xla\n\n\ndef train(model, loader, device):\n    for x in loader:\n"
+        "import torch\nimport torch_xla\n\n\ndef train(model, loader):\n    device = torch_xla.device()\n"
+        "    for x in loader:\n"
         "        loss = model(x.to(device)).mean()\n        loss.backward()\n        print(loss.item())\n"
         "        torch_xla.sync()\n"
     )

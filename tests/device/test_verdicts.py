@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from xlalint.device.validation.verdicts import SHOWN, compared
+from xlalint.device.validation.verdicts import NOTHING_RAN, SHOWN, compared
 from xlalint.device.worker.experiment import Figures
 from xlalint.findings.model import Verdict
 
 
 def figures(metric: str = "", per_step: float = 0, once: float = 0) -> Figures:
     """A program that costs so much in ``metric``, and nothing else."""
-    nothing = dict.fromkeys(SHOWN, 0.0)
+    nothing = {**dict.fromkeys(SHOWN, 0.0), "executions": 1.0}
     if not metric:
         return Figures(steps=6, per_step=nothing, once=nothing)
     return Figures(steps=6, per_step={**nothing, metric: per_step}, once={**nothing, metric: once})
@@ -47,6 +47,12 @@ def test_what_had_to_be_assumed_is_shown_with_its_figures_and_not_confirmed() ->
     found = compared(figures("reads", 1), figures(), {"reads": True}, "nothing in sight computes `x`")
     assert (found.verdict, found.reason) == (Verdict.NOT_RUN, "nothing in sight computes `x`")
     assert found.per_step["reads"] == 1
+
+
+def test_what_executes_nothing_refutes_nothing() -> None:
+    idle = Figures(steps=6, per_step=dict.fromkeys(SHOWN, 0.0), once=dict.fromkeys(SHOWN, 0.0))
+    found = compared(idle, idle, {"reads": True}, "")
+    assert (found.verdict, found.reason) == (Verdict.NOT_RUN, NOTHING_RAN)
 
 
 @pytest.mark.parametrize(("seconds", "verdict"), [(0.3, Verdict.CONFIRMED), (0.03, Verdict.REFUTED)])

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch_xla")
 
-from xlalint.device.validation.trials import Settings
+from xlalint.device.validation.case import Settings
 from xlalint.findings.model import Diagnostic, Verdict
 from xlalint.linting import Options, lint
 from xlalint.testing import selecting

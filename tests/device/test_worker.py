@@ -131,3 +131,12 @@ def test_a_claim_that_the_device_does_not_confirm_is_named(worker: Worker) -> No
     assert list(disagreements(right)) == []
     (line,) = disagreements(measure_page(parse_page(PAGE % (READS_EACH_STEP, 2)), worker))
     assert "reads 1 a step, claimed 2" in line
+
+
+def test_a_fresh_process_is_an_interpreter_of_its_own(worker: Worker) -> None:
+    """What a forked process raises for being one is nobody's cost."""
+    text = "import sys\n\ndef run(steps):\n    raise RuntimeError(sys.orig_argv[-2])\n"
+    fresh, forked = (measure(worker, text, steps=1, fresh=each).failure for each in (True, False))
+    assert fresh is not None
+    assert forked is not None
+    assert (fresh.message, forked.message == "--once") == ("--once", False)

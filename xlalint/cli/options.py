@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import os
 from collections.abc import Callable
@@ -63,6 +64,21 @@ def joined_some(context: click.Context, option: click.Parameter, values: tuple[s
     found = joined(context, option, values)
     if found == ():
         raise click.BadParameter("it names nothing")
+    return found
+
+
+def given_values(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    """``NAME=EXPR``, of which the second is Python."""
+    found: dict[str, str] = {}
+    for value in values:
+        name, sign, text = value.partition("=")
+        if not sign or not name.strip():
+            raise click.BadParameter(f"{value!r} is not of the form NAME=EXPR")
+        try:
+            ast.parse(text.strip(), mode="eval")
+        except (SyntaxError, ValueError):
+            raise click.BadParameter(f"{text.strip()!r} is no Python expression") from None
+        found[name.strip().lstrip("-").replace("-", "_")] = text.strip()
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -20,6 +21,7 @@ from xlalint.cli.options import (
     ReportPath,
     Seconds,
     configurations,
+    given_values,
     joined_some,
     project_options,
     settings_options,
@@ -38,6 +40,8 @@ class Wanted(NamedTuple):
     only: tuple[str, ...] | None
     show_program: bool
     keep: str | None
+    assume: dict[str, str]
+    budget: float | None
 
 
 @click.command("validate", short_help="Run each finding on a device, and confirm or refute it.", epilog=TERMS)
@@ -64,13 +68,22 @@ class Wanted(NamedTuple):
 @click.option("--only", metavar="LIST", multiple=True, callback=joined_some, help="Run findings of these rules only.")
 @click.option("--show-program", is_flag=True, help="Show the program that was run for each finding.")
 @click.option("--keep", type=GivenPath(file_okay=False), metavar="DIR", help="Write the programs to this folder.")
+@click.option(
+    "--assume",
+    metavar="NAME=EXPR",
+    multiple=True,
+    callback=given_values,
+    help="What an argument of a script, or a name that the program lacks, is in Python: `--assume 'arch=\"vit\"'`.",
+)
+@click.option("--budget", type=Seconds(), help="Seconds after which no further finding is begun; the worst come first.")
 @sandboxing.sandbox_options
 @click.option("--rules", is_flag=True, help="Run the rules' own experiments instead; PATHs are codes or names.")
 def command(paths: tuple[str, ...], rules: bool, project: str | None, no_project: bool, **chosen: Any) -> int:
     """Lint PATHs and run each finding on a torch_xla device: as it is, and without what it is flagged for.
 
-    The device is that of PJRT_DEVICE, the CPU by default. Each finding is cut out of your program: statements of yours
-    run, behind a wall, and the rest is stood in for. Exit codes: 0 nothing found that the device does not refute, 1
+    The device is that of PJRT_DEVICE, the CPU by default. A script that leads to a finding is run, up to some steps; or
+    the finding is cut out of your program. Statements of yours run, behind a wall, and what is not there is stood in
+    for. Exit codes: 0 nothing found that the device does not refute, 1
     findings, 2 the tool could not do what was asked.
     """
     wanted = Wanted(*(chosen.pop(name) for name in Wanted._fields))
@@ -88,7 +101,8 @@ def command(paths: tuple[str, ...], rules: bool, project: str | None, no_project
     only = _codes(wanted.only)
     linted = check.linted(named, configured, None, check.Reading(True, project, no_project), output)
     folders = _folders(named, configured, project, no_project)
-    report = _validated(linted, configured, wanted, only, _Bounds(sandbox, folders), output.quiet)
+    bounds = _Bounds(sandbox, folders, _packages(configured))
+    report = _validated(linted, configured, wanted, only, bounds, output.quiet)
     _complain_of_other_devices(report)
     kept = wanted.keep is None or _keep(report, Path(wanted.keep))
     written = check.write_report(report, configured, None, output)
@@ -104,6 +118,8 @@ class _Bounds(NamedTuple):
     sandbox: sandboxing.Sandbox
     folders: list[str]
     """They may be read."""
+    packages: list[str]
+    """Folders with installed packages, which may be read and imported from."""
 
 
 def _folders(named: list[Path], configured: Configurations, project: str | None, alone: bool) -> list[str]:
@@ -111,6 +127,21 @@ def _folders(named: list[Path], configured: Configurations, project: str | None,
     from xlalint.inputs import projects
 
     return [*map(os.path.abspath, named), *(() if alone else projects(named, None, project, configured))]
+
+
+def _packages(configured: Configurations) -> list[str]:
+    """Those of the environment that is named, is active, or lies in this folder, if they are of this Python."""
+    from xlalint.installed.environment import folders_of
+
+    here = os.getcwd()
+    found = folders_of(configured.of_folder(here).settings.python, here)
+    other = re.compile(rf"[/\\\\]python(?!{sys.version_info[0]}\\.{sys.version_info[1]}[/\\\\])\\d")
+    return [folder for folder in found if not other.search(folder)]
+
+
+def _searched(folders: list[str]) -> list[str]:
+    """Where scripts are looked for: the folders, and those of the files, that are linted."""
+    return list(dict.fromkeys(each if os.path.isdir(each) else os.path.dirname(each) for each in folders))
 
 
 def _codes(names: tuple[str, ...] | None) -> frozenset[str]:
@@ -128,7 +159,7 @@ def _validated(
     bounds: _Bounds,
     quiet: bool,
 ) -> Report:
-    from xlalint.device.validation.trials import Settings
+    from xlalint.device.validation.case import Settings
     from xlalint.device.worker.experiment import WorkerError
     from xlalint.findings.own_examples import is_own_example
     from xlalint.validating import runnable, validate
@@ -136,7 +167,8 @@ def _validated(
     paths = {one.path for one in runnable(linted, only)}
     if not paths:
         return linted
-    around = sandboxing.guard(bounds.sandbox, bounds.folders, own=all(map(is_own_example, paths)))
+    readable = [*bounds.folders, *bounds.packages]
+    around = sandboxing.guard(bounds.sandbox, readable, own=all(map(is_own_example, paths)))
     settings = configured.of_folder(os.getcwd()).settings
     progress = ProgressLine(sys.stderr, "findings") if sys.stderr.isatty() and not quiet else None
 
@@ -148,10 +180,13 @@ def _validated(
         return validate(
             linted,
             configured,
-            Settings(wanted.steps, wanted.timeout, _modes(settings.mode)),
+            Settings(wanted.steps, wanted.timeout, _modes(settings.mode), wanted.assume),
             guard=around,
             jobs=settings.jobs or _side_by_side(),
             only=only,
+            folders=_searched(bounds.folders),
+            packages=bounds.packages,
+            budget=wanted.budget,
             told=told,
             noted=None if quiet else lambda text: complain("note", text),
         )

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xlalint.slicing.dependence import GRADIENTS, NESTED, heads, reads, touches, writes
+from xlalint.slicing.dependence import NESTED
 from xlalint.slicing.instrumentation import flag, is_flagged, stub_call
+from xlalint.slicing.selection import Selection, blocks_of
 from xlalint.slicing.syntax_tree import Loop, Scope, SyntaxTree
 
 STEPS = "stand_in_steps"
 """The parameter of a program that says how many; no name of the user's is like it."""
-_EXITS = (ast.Return, ast.Break, ast.Continue, ast.Raise)
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,12 @@ class Slice:
     assumed: tuple[str, ...]
     tests: tuple[ast.expr, ...]
     """What is taken to hold, and is no part of ``body``."""
+    asked: tuple[ast.expr, ...] = ()
+    """What decides in ``body`` whether the place is reached, and again."""
+    wrappers: tuple[str, ...] = ()
+    """Decorators that are left out, and may decide how often the function runs."""
+    obeyed: bool = False
+    """Whether nothing is taken to hold."""
 
 
 def cut(
@@ -52,6 +59,21 @@ def cut(
     that the place works on them, and so needs the backward pass that makes them, ``step`` that all of its step is
     needed.
     """
+    return slice_of(tree, node, loop_line, boundary, gradients, step, Emitter)
+
+
+def slice_of(
+    tree: SyntaxTree,
+    node: ast.expr | ast.stmt,
+    loop_line: int | None,
+    boundary: bool,
+    gradients: bool,
+    step: bool,
+    written_by: type[Emitter],
+    wanted: Sequence[ast.expr] | None = None,
+) -> Slice | None:
+    """As ``cut``, with what writes the statements anew; ``wanted`` is all that is needed of the place, if it is not all
+    of it."""
     statement = tree.statement(node)
     if statement is None:
         return None
@@ -59,8 +81,20 @@ def cut(
     around = [each for each in tree.above(statement) if isinstance(each, ast.stmt)]
     inside = around[: around.index(scope)] if isinstance(scope, ast.stmt) else around
     loop = _step_loop([statement, *inside], loop_line)
-    selection = _Selection(tree, scope, statement, inside, loop, whole=not boundary, gradients=gradients, step=step)
-    emitter = _Emitter(selection, boundary)
+    selection = Selection(
+        tree,
+        scope,
+        statement,
+        inside,
+        loop,
+        whole=not boundary,
+        gradients=gradients,
+        step=step,
+        obeyed=written_by.OBEYED,
+        wanted=wanted,
+    )
+    emitter = written_by(selection, boundary)
+    emitter.wanted = wanted or ()
     body = emitter.block(scope.body)
     return Slice(
         tree,
@@ -73,6 +107,9 @@ def cut(
         _decorators(scope),
         tuple(emitter.assumed),
         tuple(emitter.tests),
+        tuple(emitter.asked),
+        _wrappers(scope),
+        written_by.OBEYED,
     )
 
 
@@ -116,93 +153,33 @@ def _decorators(scope: Scope) -> tuple[ast.expr, ...]:
     return tuple(each for each in scope.decorator_list if ast.unparse(each).startswith("torch.") and _is_grad(each))
 
 
+_TELLING = ("property", "staticmethod", "classmethod", "override", "abstractmethod", "overload")
+
+
+def _wrappers(scope: Scope) -> tuple[str, ...]:
+    if isinstance(scope, ast.Module):
+        return ()
+    told = ((each, ast.unparse(each)) for each in scope.decorator_list)
+    return tuple(text for each, text in told if not _is_grad(each) and text.rpartition(".")[2] not in _TELLING)
+
+
 def _is_grad(decorator: ast.expr) -> bool:
     return any(word in ast.unparse(decorator) for word in ("no_grad", "inference_mode", "enable_grad"))
 
 
-class _Selection:
-    """The statements that are needed, to a fixpoint: who needs a name needs whoever sets it."""
-
-    def __init__(
-        self,
-        tree: SyntaxTree,
-        scope: Scope,
-        statement: ast.stmt,
-        inside: list[ast.stmt],
-        loop: Loop | None,
-        *,
-        whole: bool,
-        gradients: bool,
-        step: bool,
-    ) -> None:
-        """``whole``: all that a flagged loop does is needed, and not only what its test asks for. ``step``: so is all
-        that the loop around the place does."""
-        self.tree = tree
-        self.statement = statement
-        self.around = set(inside)
-        self.loop = loop
-        self.gradients = gradients
-        self.chosen: set[ast.stmt] = {statement}
-        self.needed = reads(heads(statement)) | ({GRADIENTS} if gradients else set())
-        if loop is not None and (step or (statement is loop and whole)):
-            for each in self._simple(loop.body):
-                self.chosen.add(each)
-                self.needed |= reads(heads(each))
-        for each in inside:
-            if isinstance(each, (ast.For, ast.While)):
-                self.needed |= reads(heads(each))
-        candidates = [each for each in self._simple(scope.body) if self._may_matter(each)]
-        grown = True
-        while grown:
-            grown = False
-            for each in candidates:
-                if each not in self.chosen and any(touches(path, self.needed) for path in writes(each)):
-                    self._choose(each)
-                    grown = True
-
-    def _simple(self, block: list[ast.stmt]) -> list[ast.stmt]:
-        found: list[ast.stmt] = []
-        for each in block:
-            found.append(each)
-            if not isinstance(each, NESTED):
-                for inner in _blocks(each):
-                    found.extend(self._simple(inner))
-        return found
-
-    def _may_matter(self, statement: ast.stmt) -> bool:
-        """What stands before the place, or is carried to it by the step loop."""
-        if statement is self.statement or isinstance(statement, _EXITS):
-            return False
-        before = statement.lineno <= self.statement.lineno
-        if before:
-            return True
-        if isinstance(statement, ast.Expr) and not self.gradients:
-            # Called for its effect after the place: no value of the next step comes from there.
-            return False
-        return any(isinstance(each, (ast.For, ast.While)) and each in self.around for each in self._above(statement))
-
-    def _above(self, statement: ast.stmt) -> list[ast.stmt]:
-        return [each for each in self.tree.above(statement) if isinstance(each, ast.stmt)]
-
-    def _choose(self, statement: ast.stmt) -> None:
-        self.chosen.add(statement)
-        self.needed |= reads(heads(statement))
-        for each in self._above(statement):
-            if isinstance(each, NESTED):
-                break
-            if each not in self.chosen and each not in self.around:
-                self.chosen.add(each)
-                self.needed |= reads(heads(each))
-
-
-class _Emitter:
+class Emitter:
     """Writes the chosen statements anew, in their order."""
 
-    def __init__(self, selection: _Selection, boundary: bool) -> None:
+    OBEYED = False
+    """Whether control is written as it stands."""
+
+    def __init__(self, selection: Selection, boundary: bool) -> None:
         self.selection = selection
         self.boundary = boundary
         self.assumed: list[str] = []
         self.tests: list[ast.expr] = []
+        self.asked: list[ast.expr] = []
+        self.wanted: Sequence[ast.expr] = ()
 
     def block(self, block: list[ast.stmt]) -> list[ast.stmt]:
         found: list[ast.stmt] = []
@@ -220,7 +197,7 @@ class _Emitter:
             return []
         if isinstance(node, NESTED):
             return [copy.deepcopy(node)]
-        return self.compound(node) if _blocks(node) else [copy.deepcopy(node)]
+        return self.compound(node) if blocks_of(node) else [copy.deepcopy(node)]
 
     def _ends_step(self, node: ast.stmt) -> bool:
         """Whether a statement would leave the step before its end, or the step loop."""
@@ -237,7 +214,7 @@ class _Emitter:
             value = node.value if node.value is not None else ast.Constant(None)
             new: list[ast.stmt] = [_like(ast.Expr(copy.deepcopy(value)), node)]
         else:
-            new = self.compound(node) if _blocks(node) else [copy.deepcopy(node)]
+            new = self.compound(node) if blocks_of(node) else [copy.deepcopy(node)]
         reached = _Reached()
         found: list[ast.stmt] = [reached.visit(each) for each in new]
         self.assumed += reached.assumed
@@ -247,7 +224,7 @@ class _Emitter:
     def compound(self, node: ast.stmt) -> list[ast.stmt]:
         if isinstance(node, (ast.Try, ast.With, ast.AsyncWith)) and not _is_context_of_torch(node):
             return self.block(node.body)
-        if isinstance(node, ast.If) and node is not self.selection.statement and _leaves(node.body):
+        if isinstance(node, ast.If) and node is not self.selection.statement and self.leaves(node):
             # Who goes on has not gone there.
             return self.block(node.orelse)
         blocks = {name: getattr(node, name) for name in ("body", "orelse") if getattr(node, name, None)}
@@ -261,6 +238,10 @@ class _Emitter:
         if not new.body:  # type: ignore[attr-defined]
             new.body = [ast.Pass()]  # type: ignore[attr-defined]
         return [new]
+
+    def leaves(self, node: ast.If) -> bool:
+        """Whether nothing goes on behind its first arm."""
+        return isinstance(node.body[-1], (ast.Raise, ast.Return))
 
     def surrounding(self, node: ast.stmt) -> list[ast.stmt]:
         """What stands around the place: loops stay, and tests are taken to hold."""
@@ -310,7 +291,9 @@ class _Emitter:
             self.assumed.append(f"the loop goes on, whatever `{_short(loop.test)}` says")
         if not self.boundary:
             turns.keywords.append(ast.keyword("boundary", ast.Constant(False)))
-        body += self.block(loop.body)
+        return self.looped(loop, target, turns, [*body, *self.block(loop.body)])
+
+    def looped(self, loop: ast.stmt, target: ast.expr, turns: ast.expr, body: list[ast.stmt]) -> ast.stmt:
         new = _like(ast.For(target, turns, body or [ast.Pass()], []), loop)
         if is_flagged(loop):
             flag(new)
@@ -355,21 +338,14 @@ def _holds_flag(node: ast.AST) -> bool:
     return any(is_flagged(each) for each in ast.walk(node))
 
 
-def _blocks(node: ast.stmt) -> list[list[ast.stmt]]:
-    if isinstance(node, NESTED):
-        return []
-    blocks = [getattr(node, name) for name in ("body", "orelse", "finalbody") if getattr(node, name, None)]
-    blocks += [each.body for each in (*getattr(node, "handlers", ()), *getattr(node, "cases", ()))]
-    return blocks
-
-
-def _leaves(block: list[ast.stmt]) -> bool:
-    return isinstance(block[-1], (ast.Raise, ast.Return))
-
-
 def _is_context_of_torch(node: ast.stmt) -> bool:
-    """Contexts that decide whether gradients flow stay; any other is an effect of its own."""
-    return isinstance(node, (ast.With, ast.AsyncWith)) and all(_is_grad(item.context_expr) for item in node.items)
+    """Contexts that decide where tensors are made, of which type, and whether gradients flow, stay; any other is an
+    effect of its own."""
+    return isinstance(node, (ast.With, ast.AsyncWith)) and all(_decides(item.context_expr) for item in node.items)
+
+
+def _decides(context: ast.expr) -> bool:
+    return _is_grad(context) or ast.unparse(context).startswith(("torch.device(", "torch.autocast(", "torch.amp."))
 
 
 def _stub_call_of_copies(name: str, *arguments: ast.expr) -> ast.Call:

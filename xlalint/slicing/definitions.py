@@ -9,10 +9,12 @@ import importlib.util
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from threading import Lock
+from types import MappingProxyType
 
+from xlalint.slicing.dependence import path_of
 from xlalint.slicing.instrumentation import stub_call
 from xlalint.slicing.syntax_tree import SyntaxTree
 
@@ -21,8 +23,17 @@ _AVAILABLE = frozenset({"torch", "torch_xla", "numpy"})
 _MEASURED = frozenset({"torchmetrics"})
 """Packages whose classes rules know by what was measured of them: imported where they are installed, as are those whose
 own source costs. Nothing else is imported, for it may do anything."""
+NEEDS = MappingProxyType({"torch.utils.tensorboard": "tensorboard"})
+"""Modules of what is available that need a package which may not be."""
 _BUILTINS = frozenset(dir(builtins))
 _HIDDEN = (ast.If, ast.Try)
+_SETS_UP = frozenset(
+    {
+        *("to", "cuda", "cpu", "eval", "train", "half", "float", "bfloat16"),
+        *("add_argument", "set_defaults", "append", "extend", "update", "add", "setdefault"),
+    }
+)
+"""Methods that are called to set an object up, and do nothing else."""
 
 
 _ASKS_FOR_PACKAGE = re.compile(r"_*is_(\w+)_available")
@@ -52,12 +63,19 @@ class Names:
     def __init__(self, tree: SyntaxTree) -> None:
         self.path = tree.path
         self.by_name: dict[str, ast.stmt] = {}
+        self.changes: dict[str, list[ast.stmt]] = {}
+        """What else is done at the top of the file to what a name stands for."""
+        self.has_star = False
+        """Whether a name may come from an import that names none."""
         self._collect(tree.module.body if tree.module is not None else [])
 
-    def _collect(self, block: list[ast.stmt]) -> None:
+    def _collect(self, block: list[ast.stmt], always: bool = True) -> None:
         for node in block:
+            if always:
+                self._note_change(node)
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 for alias in node.names:
+                    self.has_star |= alias.name == "*"
                     self.by_name.setdefault((alias.asname or alias.name).partition(".")[0], node)
             elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 self.by_name[node.name] = node
@@ -67,7 +85,32 @@ class Names:
                     if isinstance(target, ast.Name):
                         self.by_name.setdefault(target.id, node)
             elif isinstance(node, _HIDDEN):
-                self._collect([*node.body, *node.orelse, *getattr(node, "finalbody", [])])
+                self._collect([*node.body, *node.orelse, *getattr(node, "finalbody", [])], always=False)
+
+    def _note_change(self, node: ast.stmt) -> None:
+        """A name that is bound anew, an attribute that is set, a method that sets something up."""
+        paths: list[str | None] = []
+        if isinstance(node, ast.Assign):
+            paths = [path_of(each) for each in node.targets if _is_bound(each, self.by_name)]
+        elif isinstance(node, ast.AugAssign):
+            paths = [path_of(node.target)]
+        elif isinstance(node, ast.Expr):
+            paths = [_set_up(node.value)]
+        for path in paths:
+            if path is not None:
+                self.changes.setdefault(path.partition(".")[0], []).append(node)
+
+
+def _is_bound(target: ast.expr, names: Container[str]) -> bool:
+    return isinstance(target, ast.Attribute) or (isinstance(target, ast.Name) and target.id in names)
+
+
+def _set_up(node: ast.expr) -> str | None:
+    """What ``model.to(device)`` and the like change."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "setattr" and node.args:
+        return path_of(node.args[0])
+    called = node.func if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    return path_of(called.value) if called is not None and called.attr in _SETS_UP else None
 
 
 class Modules:
@@ -82,8 +125,11 @@ class Modules:
         """Held by who reads trees: findings are run side by side."""
         self._names: dict[str, Names] = {}
 
-    def is_available(self, package: str) -> bool:
-        """Whether a program may import a package, by its top-level name."""
+    def is_available(self, module: str) -> bool:
+        """Whether a program may import a module: by its top-level name, and by what that needs."""
+        package, needed = module.partition(".")[0], NEEDS.get(module)
+        if needed is not None and importlib.util.find_spec(needed) is None:
+            return False
         if package in _MEASURED or package in self._packages:
             return importlib.util.find_spec(package) is not None
         return package in _AVAILABLE or package in sys.stdlib_module_names
@@ -111,8 +157,9 @@ class Modules:
 class Taking:
     """Collects the definitions that a slice needs, and those that these need, from its own file and from others."""
 
-    def __init__(self, modules: Modules, tree: SyntaxTree) -> None:
-        self._modules = modules
+    def __init__(self, modules: Modules, tree: SyntaxTree, changed: bool = True) -> None:
+        """``changed``: what is done to names at the top of a file is taken too."""
+        self._modules, self._changed = modules, changed
         self._own = modules.names(tree)
         self._bound: dict[str, ast.stmt] = {}
         self._taken: dict[Names, list[ast.stmt]] = {}
@@ -122,10 +169,14 @@ class Taking:
         self._absent: dict[str, str] = {}
 
     def of(self, wanted: set[str]) -> Definitions:
-        waiting = [(self._own, name) for name in sorted(wanted)]
+        # What is changed of torch is changed for who does not name it.
+        patched = self._own.changes.keys() & _AVAILABLE if self._changed else set()
+        waiting = [(self._own, name) for name in sorted(wanted | patched)]
         while waiting:
             names, name = waiting.pop()
             node = names.by_name.get(name)
+            if node is None and names.has_star:
+                waiting += self._from_star(names, name)
             if node is None or name in self._bound:
                 continue
             self._bound[name] = node
@@ -136,6 +187,8 @@ class Taking:
                 waiting += self._imported(names, node, name)
             else:
                 waiting += [(names, each) for each in self._defined(names, node)]
+            for change in names.changes.get(name, ()) if self._changed else ():
+                waiting += [(names, each) for each in self._defined(names, change)]
         others = [each for names in self._in_order(self._own, set()) for each in self._block(names)]
         own = self._block(self._own)
         return Definitions(self._imports, others, own, frozenset(self._bound), self._absent)
@@ -166,8 +219,7 @@ class Taking:
         alias = next(each for each in node.names if (each.asname or each.name).partition(".")[0] == name)
         module = (node.module or "") if isinstance(node, ast.ImportFrom) else alias.name
         relative = isinstance(node, ast.ImportFrom) and node.level > 0
-        top = module.partition(".")[0]
-        if not relative and self._modules.is_available(top):
+        if not relative and self._modules.is_available(module):
             single = copy.copy(node)
             single.names = [alias]
             self._imports.append(single)
@@ -185,6 +237,14 @@ class Taking:
         made = stub_call("Absent", ast.Constant(name))
         self._imports.append(_assignment(name, made, node))
         return []
+
+    def _from_star(self, names: Names, name: str) -> list[tuple[Names, str]]:
+        """Where a name is defined that an import of all names brings, if that is another file of the run."""
+        found = self._modules.origin(names.path, name) if not is_builtin(name) else None
+        if found is None or found[1] != name or not self._has_room(*found, name):
+            return []
+        self._origins.setdefault(names, {})[found[0]] = None
+        return [found]
 
     def _has_room(self, origin: Names, there: str, name: str) -> bool:
         """Whether a definition can stand in the program beside what is there under its name."""

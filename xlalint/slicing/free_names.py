@@ -98,7 +98,7 @@ class _Reading:
             need.calls.append(span_of(above))
             self._result(above, need)
         elif (isinstance(above, (ast.For, ast.comprehension)) and above.iter is node) or (
-            isinstance(above, ast.Call) and isinstance(above.func, ast.Name) and above.func.id in ("zip", "enumerate")
+            isinstance(above, ast.Call) and _goes_over(above.func)
         ):
             need.is_iterated = True
         need.is_operand |= _is_operand(node, above)
@@ -136,11 +136,19 @@ def _key(node: ast.AST | None) -> str | None:
     return None
 
 
+def _goes_over(called: ast.expr) -> bool:
+    if isinstance(called, ast.Name):
+        return called.id in ("zip", "enumerate")
+    return isinstance(called, ast.Attribute) and path_of(called.value) == STUBS and called.attr in ("steps", "turns")
+
+
 def _is_operand(node: ast.expr, above: ast.AST | None) -> bool:
     if isinstance(above, ast.Subscript):
         return above.value is node and not isinstance(above.slice, ast.Constant)
     if isinstance(above, (ast.UnaryOp, ast.Starred)):
         return isinstance(getattr(above, "op", None), ast.Invert)
+    if isinstance(above, ast.Call) and (path_of(above.func) or "").endswith("TensorDataset"):
+        return node in above.args
     if isinstance(above, ast.Call) and above.args and above.args[0] is node:
         row = load_ops().function(_spelled(path_of(above.func) or ""))
         return row is not None and row.parameter_names[:1] in _TENSOR_FIRST

@@ -13,8 +13,13 @@ from xlalint.findings.model import Neutral
 
 STUBS = "stand_in"
 """The name under which a program knows what stands in for its missing parts."""
-_AFTER = {Neutral.REPLAY_BATCH: "used", Neutral.REPLAY_BACKWARD: "learned"}
+_AFTER = {Neutral.REPLAY_BATCH: "used", Neutral.REPLAY_BACKWARD: "learned", Neutral.MODE_LEFT_OUT: "switched"}
+_OF_STATEMENTS = (Neutral.FIRST_ONLY, Neutral.LEFT_OUT, Neutral.MODE_LEFT_OUT)
+"""What is done with the whole statement that a flagged expression stands in."""
 _MARK = "xlalint_flagged"
+_TURNING = frozenset({"steps", "turns"})
+"""The stubs that a step loop goes over."""
+_MODES = frozenset({"train", "eval"})
 _UNMOVABLE = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 
 
@@ -35,30 +40,52 @@ def unflag(node: ast.expr | ast.stmt) -> None:
     delattr(node, _MARK)
 
 
-def as_is(block: list[ast.stmt], kind: Neutral) -> list[ast.stmt]:
-    """The program with a count of how often the flagged place runs."""
-    return _Instrument(None, _AFTER.get(kind, "")).block(block)
+def as_is(block: list[ast.stmt], kind: Neutral, stubs: str = STUBS) -> list[ast.stmt]:
+    """The program with a count of how often the flagged place runs. ``stubs`` is the name of what counts."""
+    return _Instrument(None, _AFTER.get(kind, ""), stubs).block(block)
 
 
-def neutralised(block: list[ast.stmt], kind: Neutral) -> list[ast.stmt]:
+def tried(block: list[ast.stmt], stubs: str) -> list[ast.stmt]:
+    """The program with a flagged expression that is tried first. Raises ``Immovable``."""
+    return _Trial(None, "", stubs).block(block)
+
+
+def neutralised(block: list[ast.stmt], kind: Neutral, stubs: str = STUBS) -> list[ast.stmt]:
     """The program without the cost of the flagged place. Raises ``Immovable``."""
-    return _Instrument(kind, _AFTER.get(kind, "")).block(block)
+    return _Instrument(kind, _AFTER.get(kind, ""), stubs).block(block)
 
 
 class _Instrument(ast.NodeTransformer):
     """Works in place, on copies. ``kind`` None only counts."""
 
-    def __init__(self, kind: Neutral | None, after: str) -> None:
+    def __init__(self, kind: Neutral | None, after: str, stubs: str) -> None:
         self.kind = kind
+        self.stubs = stubs
         self.after = after
         """What is done with the value both times, by a stub of this name; or nothing."""
 
     def block(self, block: list[ast.stmt]) -> list[ast.stmt]:
         found: list[ast.stmt] = []
+        skips = False
         for each in block:
+            skips = skips and not _switches_mode(each)
+            if skips:
+                # With the switch goes what runs in its mode.
+                continue
+            skips = self.kind is Neutral.MODE_LEFT_OUT and isinstance(each, ast.Expr) and _holds_flagged(each)
             new = self.visit(each)
             found.extend(new if isinstance(new, list) else [cast(ast.stmt, new)])
         return found
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        for name, block in ast.iter_fields(node):
+            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
+                setattr(node, name, self.block(block))
+            elif isinstance(block, list):
+                setattr(node, name, [self.visit(each) if isinstance(each, ast.AST) else each for each in block])
+            elif isinstance(block, ast.AST):
+                setattr(node, name, self.visit(block))
+        return node
 
     def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt]:
         if isinstance(node, ast.stmt) and self._stands_in_head(node):
@@ -77,54 +104,85 @@ class _Instrument(ast.NodeTransformer):
         inside = [each for each in ast.walk(node) if is_flagged(each)]
         if any(isinstance(getattr(each, "ctx", None), ast.Store) for each in inside):
             return True
-        return bool(inside) and self.kind in (Neutral.FIRST_ONLY, Neutral.LEFT_OUT)
+        return bool(inside) and self.kind in _OF_STATEMENTS
 
     def statement(self, node: ast.stmt) -> list[ast.stmt]:
-        counted = ast.copy_location(ast.Expr(stub_call("ran")), node)
+        counted = ast.copy_location(ast.Expr(self._call("ran")), node)
         if self.kind in (None, Neutral.BOUNDARY, Neutral.NOTHING):
             if isinstance(node, (ast.For, ast.While)):
                 node.body.insert(0, counted)
                 return [node]
             return [counted, node]
         if self.kind is Neutral.LOADED_AHEAD:
-            return [_loaded_ahead(node, counted)]
-        if self.kind is Neutral.LEFT_OUT:
+            return [self._loaded_ahead(node, counted)]
+        if self.kind in (Neutral.LEFT_OUT, Neutral.MODE_LEFT_OUT):
             if not isinstance(node, ast.Expr):
                 raise Immovable("the flagged statement has a result")
             return [counted]
         if isinstance(node, ast.Assign) and all(isinstance(each, (ast.Name, ast.Tuple)) for each in node.targets):
-            node.value = _replayed(node.value)
+            node.value = self._replayed(node.value)
             return [node]
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             before = ast.Name(node.target.id, ast.Load())
-            value = _replayed(ast.BinOp(before, node.op, node.value))
+            value = self._replayed(ast.BinOp(before, node.op, node.value))
             return [ast.copy_location(ast.Assign([node.target], value), node)]
         if isinstance(node, ast.For):
-            node.iter = _replayed(ast.Call(ast.Name("list", ast.Load()), [node.iter], []))
+            node.iter = self._replayed(ast.Call(ast.Name("list", ast.Load()), [node.iter], []))
             return [node]
         if isinstance(node, (ast.Return, ast.FunctionDef, ast.ClassDef, ast.While)):
             raise Immovable("the flagged statement has no form without its cost")
-        return [ast.copy_location(ast.If(stub_call("first"), [node], []), node)]
+        return [ast.copy_location(ast.If(self._call("first"), [node], []), node)]
 
     def expression(self, node: ast.expr) -> ast.expr:
         if self.kind in (None, Neutral.BOUNDARY, Neutral.NOTHING):
-            return ast.copy_location(stub_call("ran", stub_call(self.after, node) if self.after else node), node)
+            return ast.copy_location(self._call("ran", self._call(self.after, node) if self.after else node), node)
         if self.after:
-            return stub_call(self.after, _replayed(node))
+            return self._call(self.after, self._replayed(node))
         if self.kind is Neutral.ARGUMENT:
-            return stub_call("ran", _argument(node))
+            return self._call("ran", _argument(node))
         if self.kind is Neutral.WITHOUT_GRAPH:
-            return stub_call("without_graph", node)
+            return self._call("without_graph", node)
         if self.kind is Neutral.REPLAY_TRUTH:
             node = ast.Call(ast.Name("bool", ast.Load()), [node], [])
-        return _replayed(node)
+        return self._replayed(node)
+
+    def _call(self, name: str, *arguments: ast.expr) -> ast.Call:
+        return stub_call(name, *arguments, stubs=self.stubs)
+
+    def _replayed(self, node: ast.expr) -> ast.expr:
+        return self._put_off("replay", node)
+
+    def _put_off(self, name: str, node: ast.expr) -> ast.expr:
+        if any(isinstance(each, _UNMOVABLE) for each in ast.walk(node)):
+            raise Immovable("the flagged expression binds a name or yields")
+        nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+        return self._call(name, ast.Lambda(nothing, node))
+
+    def _loaded_ahead(self, loop: ast.stmt, counted: ast.stmt) -> ast.stmt:
+        if not isinstance(loop, ast.For):
+            raise Immovable("what is flagged is no loop over batches")
+        if isinstance(loop.iter, ast.Call) and _is_stub(loop.iter.func, _TURNING):
+            # The steps are counted where they run, and not by the thread that loads.
+            loop.iter.args[0] = self._call("loaded_ahead", loop.iter.args[0])
+        else:
+            loop.iter = self._call("loaded_ahead", loop.iter)
+        loop.body.insert(0, counted)
+        return loop
 
 
-def _replayed(node: ast.expr) -> ast.expr:
-    if any(isinstance(each, _UNMOVABLE) for each in ast.walk(node)):
-        raise Immovable("the flagged expression binds a name or yields")
-    nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
-    return stub_call("replay", ast.Lambda(nothing, node))
+def _holds_flagged(node: ast.AST) -> bool:
+    return any(is_flagged(each) for each in ast.walk(node))
+
+
+def _switches_mode(statement: ast.stmt) -> bool:
+    """``model.train()``"""
+    called = statement.value.func if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) else None
+    return isinstance(called, ast.Attribute) and called.attr in _MODES
+
+
+class _Trial(_Instrument):
+    def expression(self, node: ast.expr) -> ast.expr:
+        return self._put_off("tried", node)
 
 
 def _argument(node: ast.expr) -> ast.expr:
@@ -133,22 +191,10 @@ def _argument(node: ast.expr) -> ast.expr:
     return node.args[0]
 
 
-def _loaded_ahead(loop: ast.stmt, counted: ast.stmt) -> ast.stmt:
-    if not isinstance(loop, ast.For):
-        raise Immovable("what is flagged is no loop over batches")
-    if isinstance(loop.iter, ast.Call) and _is_stub(loop.iter.func, "steps"):
-        # The steps are counted where they run, and not by the thread that loads.
-        loop.iter.args[0] = stub_call("loaded_ahead", loop.iter.args[0])
-    else:
-        loop.iter = stub_call("loaded_ahead", loop.iter)
-    loop.body.insert(0, counted)
-    return loop
+def _is_stub(node: ast.expr, names: frozenset[str]) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr in names and ast.unparse(node.value) == STUBS
 
 
-def _is_stub(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == name and ast.unparse(node.value) == STUBS
-
-
-def stub_call(name: str, *arguments: ast.expr) -> ast.Call:
+def stub_call(name: str, *arguments: ast.expr, stubs: str = STUBS) -> ast.Call:
     """A call of what stands in for the program's missing parts."""
-    return ast.Call(ast.Attribute(ast.Name(STUBS, ast.Load()), name, ast.Load()), list(arguments), [])
+    return ast.Call(ast.Attribute(ast.Name(stubs, ast.Load()), name, ast.Load()), list(arguments), [])

@@ -6,8 +6,9 @@ import ast
 import math
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import islice
+from types import MappingProxyType
 
 import msgspec
 
@@ -27,14 +28,18 @@ _SECONDS = 20.0
 _HOPELESS = frozenset(
     {
         *("TimedOut", "TooMuchTime", "TooMuchOutput", "TooMuchMemory", "TooManyProcesses", "TooManyFiles"),
-        *("Died", "NotReached", "NoSteps", "NoValue"),
+        *("Died", "NotReached", "NoSteps", "NoValue", "Ended"),
     }
 )
 """Failures that no other tensor mends."""
+_ELSEWHERE = re.compile(r"XLA ?tensor|same device|xtensor|\bxla:\d", re.IGNORECASE)
+"""What is said of tensors on two devices."""
+_RAN_THROUGH = frozenset({"NotReached", "Ended"})
 _TENSOR = re.compile(r"stand_in\.tensor\('(?P<kind>\w+)', (?P<rank>\d)(?:, dims=(?P<dims>\([^)]*\)))?(?P<rest>.*)\)")
 _PARTS_WANTED = re.compile(r"unpack.*expected (\d+)")
 _SHAPE_WANTED = re.compile(r"shape '\[([\d, ]+)\]' is invalid for input of size (\d+)")
 
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 Accepts = Callable[[Program, Failure], bool]
 
 
@@ -49,8 +54,20 @@ class Fitting:
     """Tries the worlds, and then single stand-ins of the program that came furthest. ``accepts`` are failures that
     are what the finding claims."""
 
-    def __init__(self, parts: Material, value: ValueAt, neutral: Neutral, worker: Worker, accepts: Accepts) -> None:
+    def __init__(
+        self,
+        parts: Material,
+        value: ValueAt,
+        neutral: Neutral,
+        worker: Worker,
+        accepts: Accepts,
+        like: Choice | None = None,
+        given: Mapping[str, str] = _NOTHING,
+    ) -> None:
+        """``like`` is what is tried first; ``given`` is what the user says of names."""
         self._parts, self._value, self._neutral, self._worker, self._accepts = parts, value, neutral, worker, accepts
+        self._given = given
+        self._first = [_on_host(like)] if like is not None else []
         self._tried: set[str] = set()
 
     def best(self) -> Fitted:
@@ -58,7 +75,8 @@ class Fitting:
 
         Raises ``NoProgram``.
         """
-        states = self._run(_Choice(number, {}) for number in range(len(WORLDS)))
+        worlds = (Choice(number, {}) for number in range(len(WORLDS)))
+        states = self._run((*self._first, *worlds))
         tried: set[tuple[int, str]] = set()
         end = time.monotonic() + _SECONDS
         for _ in range(_ROUNDS):
@@ -69,29 +87,39 @@ class Fitting:
             start = max(open_, key=lambda each: _progress(each.found))
             tried.add(_told(start.found))
             states += self._run(islice(_others(start), _ROUND))
-        return max((each.found for each in states), key=lambda one: (self._is_good(one), _progress(one)))
+        best = max(states, key=lambda each: (self._is_good(each.found), _progress(each.found)))
+        self.choice = best.choice
+        return best.found
 
-    def _run(self, choices: Iterable[_Choice]) -> list[_State]:
+    def _run(self, choices: Iterable[Choice]) -> list[_State]:
         """Those of the programs that were not tried yet; all in one go, up to the first that runs."""
-        made: dict[str, tuple[_Choice, Program]] = {}
+        made: dict[str, tuple[Choice, Program]] = {}
         for choice in choices:
-            one = program(self._parts, self._value, WORLDS[choice.world], self._neutral, choice.chosen)
+            one = program(
+                self._parts, self._value, WORLDS[choice.world], self._neutral, {**choice.chosen, **self._given}
+            )
             if one.text not in self._tried:
                 made.setdefault(one.text, (choice, one))
         if not made:
             return []
         self._tried |= made.keys()
         request = Request(text="", steps=1, mode=Mode.LAZY, seconds=_SECONDS, probes=tuple(made))
+        if self._parts.cut.obeyed:
+            # Whether a loop goes on is seen in its second turn; and what is the program's own is no small stand-in.
+            request = msgspec.structs.replace(request, steps=2, ends=tuple(_RAN_THROUGH), probe_seconds=_SECONDS / 2)
         answer = self._worker.run(request)
         failures = answer.probed or (answer.failure,)
         pairs = zip(made.values(), failures, strict=False)
         return [_State(choice, Fitted(one, failure)) for (choice, one), failure in pairs]
 
     def _is_good(self, one: Fitted) -> bool:
-        return one.failure is None or self._accepts(one.made, one.failure)
+        if one.failure is None or self._accepts(one.made, one.failure):
+            return True
+        # What runs through and does not come to the place says so: no other stand-in is looked for that does.
+        return self._parts.cut.obeyed and one.failure.type in _RAN_THROUGH
 
 
-class _Choice(msgspec.Struct, frozen=True):
+class Choice(msgspec.Struct, frozen=True):
     """A world, and what stands in for single paths in place of what it has for them."""
 
     world: int
@@ -99,7 +127,7 @@ class _Choice(msgspec.Struct, frozen=True):
 
 
 class _State(msgspec.Struct, frozen=True):
-    choice: _Choice
+    choice: Choice
     found: Fitted
 
 
@@ -108,23 +136,27 @@ def _progress(one: Fitted) -> int:
     if one.failure is None or not one.failure.lines or one.failure.type in _HOPELESS:
         return -1
     lines = one.failure.lines
-    return lines[1] if "\ndef step(" in one.made.text and len(lines) > 1 else lines[0]
+    inner = any(each in one.made.text for each in ("\ndef step(", "stand_in.followed("))
+    return lines[1] if inner and len(lines) > 1 else lines[0]
 
 
 def _told(one: Fitted) -> tuple[int, str]:
     return _progress(one), f"{one.failure.type} {one.failure.message}" if one.failure is not None else ""
 
 
-def _others(start: _State) -> Iterator[_Choice]:
+def _others(start: _State) -> Iterator[Choice]:
     """One stand-in replaced: first all others for what the failing line is made of, then the likeliest of the rest."""
     failure, made = start.found.failure, start.found.made
     if failure is None:
         return
 
-    def choice(path: str, text: str) -> _Choice:
-        return _Choice(start.choice.world, {**start.choice.chosen, path: text})
+    def choice(path: str, text: str) -> Choice:
+        return Choice(start.choice.world, {**start.choice.chosen, path: text})
 
     near = _named(made.text, failure.lines, made.given)
+    if _ELSEWHERE.search(failure.message):
+        # It runs with both on one device only, and the other is moved by the program itself.
+        yield from (choice(path, _on_device(made.given[path])) for path in near if _on_device(made.given[path]))
     for path in near:
         yield from (choice(path, text) for text in _resized(made.given[path], failure.message))
     is_type = failure.type in ("TypeError", "AttributeError", "ValueError")
@@ -135,6 +167,20 @@ def _others(start: _State) -> Iterator[_Choice]:
     far = [path for path in made.others if path not in near]
     for number in range(max((len(made.others[path]) for path in far), default=0)):
         yield from (choice(path, made.others[path][number]) for path in far if number < len(made.others[path]))
+
+
+def _on_device(text: str) -> str:
+    """The same stand-in on the device; nothing where it says no place."""
+    moved = text.replace("on='host'", "on='xla'").replace("torch.device('cpu')", "stand_in.device(placed=True)")
+    return moved if moved != text else ""
+
+
+def _on_host(choice: Choice) -> Choice:
+    chosen = {
+        path: text.replace("on='xla'", "on='host'").replace("stand_in.device()", "torch.device('cpu')")
+        for path, text in choice.chosen.items()
+    }
+    return Choice(choice.world, chosen)
 
 
 def _resized(text: str, message: str) -> Iterator[str]:

@@ -5,8 +5,27 @@ from __future__ import annotations
 from collections import abc
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
+from xlalint.device.programs.names import (
+    ACTIONS,
+    BY_NAME,
+    ELSEWHERE,
+    HOSTS,
+    KINDS,
+    LOSSES,
+    MAPPING_METHODS,
+    MODULE_METHODS,
+    NETWORKS,
+    NUMBERS,
+    OF_OTHERS_TOO,
+    ONLY_OF_TENSORS,
+    PAIRS,
+    RANKS,
+    SIZES,
+    TENSOR_ATTRIBUTES,
+    is_network,
+    last_name,
+)
 from xlalint.device.stubs.sizes import SIZE
 from xlalint.facts.domain.values import (
     DATA,
@@ -32,48 +51,6 @@ from xlalint.slicing.structures import KEYS, ROWS, SPREAD
 
 ValueAt = Callable[[Iterable[Span]], Value]
 """What is known of an expression that stands in these places."""
-_KINDS: abc.Mapping[str, str] = MappingProxyType(
-    {"bool": "bool", "uint8": "uint8", "int": "int", "float": "float", "complex": "float"}
-)
-_BY_NAME: tuple[tuple[str, str, int], ...] = (
-    ("label", "int", -1),
-    ("target", "int", -1),
-    ("mask", "bool", 0),
-    ("_ids", "int", 0),
-    ("tokens", "int", 0),
-    ("index", "int", -1),
-    ("indices", "int", -1),
-)
-"""What a part of a batch is taken for where nothing but its name is known: kind, and rank beside that of the rest."""
-_TENSOR_ATTRIBUTES = frozenset(("shape", "size", "dim", "numel", "cpu", "to", "device", "dtype", "ndim", "T", "mT"))
-_ONLY_OF_TENSORS = frozenset(("shape", "ndim", "dim", "numel"))
-_OF_OTHERS_TOO = frozenset(("add", "sort", "split"))
-"""Methods of tensors that lists, sets and texts have too."""
-_MODULE_METHODS = frozenset(
-    ["train", "eval", "parameters", "named_parameters", "state_dict", "zero_grad", "modules", "requires_grad_"]
-)
-_SIZES = ("size", "dim", "width", "channels", "features", "embed", "classes", "labels")
-"""Numbers that are a tensor's dimension, by name; other numbers count heads, groups or layers."""
-_NETWORKS = ("model", "network", "backbone", "encoder", "decoder")
-_MAPPING_METHODS = frozenset({"items", "keys", "values"})
-_LOSSES = ("loss", "criterion")
-_ACTIONS = frozenset({"writer", "logger", "progress", "scaler", "accelerator", "engine", "tokenizer"})
-_HOSTS: abc.Mapping[str, str] = MappingProxyType(
-    {
-        "int": "2",
-        "float": "0.5",
-        "bool": "True",
-        "str": "'text'",
-        "none": "None",
-        "dtype": "torch.float32",
-        "size": f"torch.Size(({SIZE}, {SIZE}))",
-        "bytes": "b'text'",
-        "numpy": f"torch.ones({SIZE}, {SIZE}).numpy()",
-        "list": "[]",
-        "dict": "{}",
-        "tuple": "()",
-    }
-)
 
 
 class Missing(Exception):
@@ -88,9 +65,6 @@ class World:
     kind: str = "float"
 
 
-_PAIRS = (f"({SIZE}, {SIZE})", f"[({SIZE}, {SIZE})] * {SIZE}")
-_RANKS = (2, 3, 4, 1, 0)
-_NUMBERS = ("2", str(SIZE), "4", "1")
 WORLDS = (World(2), World(3), World(2, "int"), World(4), World(1), World(1, "int"), World(3, "int"), World(0))
 
 
@@ -106,16 +80,22 @@ class Maker:
     """What names of structures are unpacked into, or read by: ``batch`` → ``images``, ``labels``."""
     absent: abc.Mapping[str, str] = field(default_factory=dict)
     """Names that can't be had, with where they are from."""
+    placed: frozenset[str] = frozenset()
+    """Names of batches that a framework places."""
     defaults: abc.Mapping[str, str] = field(default_factory=dict)
     """Of parameters, where they are constants."""
     ragged: bool = False
     """Whether rows of a batch have lengths of their own: the premise of who pads them."""
+    pads: bool = False
+    """Whether what is iterated is such rows."""
     grad: bool = False
     """Whether gradients flow to the tensors."""
     told: dict[str, str] = field(default_factory=dict)
     tensors: set[str] = field(default_factory=set)
     """Paths for which a tensor stands in."""
     varying: set[str] = field(default_factory=set)
+    doubting: bool = False
+    """Whether what stands in lies on the host: who says that it lies on the device has to place it there."""
     chosen: abc.Mapping[str, str] = field(default_factory=dict)
     """By path, what is to stand in for it whatever is known of it."""
     built: abc.Mapping[str, str] = field(default_factory=dict)
@@ -150,16 +130,32 @@ class Maker:
                 return f"lambda *_, **__: {made}"
         if need.parts:
             # A check, or a wrapper, of several things hands them back.
-            return f"lambda *given, **_: given[:{need.parts}]"
+            back = f"given[:{need.parts}]"
+            return f"lambda *given, **_: {f'stand_in.on_host({back})' if self.doubting else back}"
         return f"stand_in.Absent({path!r})"
 
     def of(self, path: str, need: Need, value: Value) -> str:
         parts = [part for part in alternatives(value) if part is not NONE] or [value]
         chosen = next((part for part in parts if isinstance(part, Tensor)), parts[0])
+        if self.pads and need.is_iterated and not need.children and not isinstance(chosen, (Tensor, KnownObject)):
+            return self._rows(path)
         if need.is_spread and not (isinstance(chosen, Mapping) and chosen.items):
             return self._batch(path, None, path) if path in self.structures else "stand_in.Fields({})"
         made = self._known(path, need, chosen)
         return made if made is not None else self._by_use(path, need)
+
+    def _rows(self, path: str) -> str:
+        """Rows of differing lengths: as tensors or as lists, alone or with what else is in a row."""
+        names = self.structures.get(path, ())
+        if names[:1] == (KEYS,):
+            return f"stand_in.rows_by({names[1:]!r})"
+        if names and names[0] not in (ROWS, SPREAD):
+            return f"stand_in.rows({('int',) * len(names)!r})"
+        if names:
+            return self._batch(path, None, path)
+        one = "for row in stand_in.rows(('int',))]"
+        self.others[path] = (f"[row[0].tolist() {one}", *(f"stand_in.rows({('int',) * parts!r})" for parts in (2, 3)))
+        return f"[row[0] {one}"
 
     def _known(self, path: str, need: Need | None, value: Value) -> str | None:
         if isinstance(value, Tensor):
@@ -173,7 +169,8 @@ class Maker:
             items = ", ".join(f"{key!r}: {self._element(f'{path}[{key!r}]', part)}" for key, part in parts)
             return f"stand_in.Fields({{{items}}})" if items else "stand_in.Fields({})"
         if isinstance(value, Module):
-            return self._module(path, need, value.name)
+            made = self._module(path, need, value.name)
+            return self._from_elsewhere(path, need, made) if value.name == "?" else made
         if isinstance(value, KnownObject):
             return self._role(path, need, value)
         return None
@@ -187,9 +184,9 @@ class Maker:
         kind, rank = self._by_name(path)
         hint = self.hints.get(path, Hint())
         kind = "int" if hint.is_number or (hint.is_index and kind == "float") else kind
-        kind = _KINDS.get(value.dtype or "", kind) if value.dtype else kind
+        kind = KINDS.get(value.dtype or "", kind) if value.dtype else kind
         rank = rank if value.rank is None else value.rank
-        on = "host" if value.device == HOST else "xla"
+        on = "host" if value.device == HOST or self.doubting else "xla"
         self.tensors.add(path)
         if value.varies is not None and value.varies != DATA and rank:
             self.varying.add(path)
@@ -202,16 +199,16 @@ class Maker:
         grad = ", grad=True" if self.grad else ""
         if not dims:
             kinds = (kind,) if value.dtype else dict.fromkeys((kind, "float", "int", "bool"))
-            ranks = (rank,) if value.rank is not None else dict.fromkeys((rank, *_RANKS))
+            ranks = (rank,) if value.rank is not None else dict.fromkeys((rank, *RANKS))
             every = [f"stand_in.tensor({of!r}, {number}, on={on!r}{grad})" for of in kinds for number in ranks]
             self.others[path] = tuple(every[1:])
         return f"stand_in.tensor({kind!r}, {rank}{dims}, on={on!r}{grad})"
 
     def _by_name(self, path: str) -> tuple[str, int]:
-        name = path.rpartition(".")[2].lower()
+        name = last_name(path)
         hint = self.hints.get(path, Hint())
         kind, rank = self.world.kind, self.world.rank
-        for word, named, less in _BY_NAME:
+        for word, named, less in BY_NAME:
             if word in name or (word == "label" and name in ("y", "gt")):
                 kind, rank = named, max(self.world.rank + less, 1)
                 break
@@ -221,7 +218,7 @@ class Maker:
 
     def _host(self, path: str, value: Host) -> str | None:
         if value.type == "device":
-            return "torch.device('cpu')" if value.constant == HOST else "stand_in.device()"
+            return "torch.device('cpu')" if value.constant == HOST else self._device()
         if value.known and value.type in ("int", "float", "bool", "str", "none"):
             return repr(value.constant)
         texts = self.hints.get(path, Hint()).texts
@@ -231,10 +228,13 @@ class Maker:
         if value.type == "bool":
             self.others[path] = ("False",)
         if value.type == "int":
-            self.others[path] = _NUMBERS
-            if any(word in path.lower() for word in _SIZES):
+            self.others[path] = NUMBERS
+            if any(word in path.lower() for word in SIZES):
                 return str(SIZE)
-        return _HOSTS.get(value.type)
+        return HOSTS.get(value.type)
+
+    def _device(self) -> str:
+        return "torch.device('cpu')" if self.doubting else "stand_in.device()"
 
     def _sequence(self, path: str, need: Need | None, value: Sequence) -> str | None:
         if value.elements is not None:
@@ -247,10 +247,10 @@ class Maker:
         return f"({', '.join(parts)},)" if value.kind == "tuple" and parts else f"[{', '.join(parts)}]"
 
     def _module(self, path: str, need: Need | None, name: str) -> str:
-        last = path.rpartition(".")[2].lower()
-        if any(word in last for word in _LOSSES) or name.endswith("Loss"):
+        last = last_name(path)
+        if any(word in last for word in LOSSES) or name.endswith("Loss"):
             return "stand_in.Loss()"
-        if need is not None and not need.calls and _MAPPING_METHODS & need.children.keys():
+        if need is not None and not need.calls and MAPPING_METHODS & need.children.keys():
             return "stand_in.Fields({'first': stand_in.Layer(), 'second': stand_in.Layer()})"
         if need is not None and not need.calls and need.is_iterated:
             return "[stand_in.Layer(), stand_in.Layer()]"
@@ -274,7 +274,7 @@ class Maker:
             element = f"{path}[…]"
             return f"stand_in.Batches(lambda: {self._batch(path, value.element, element)})"
         if value.role in TENSOR_ROLES:
-            return self._batch(path, None, path)
+            return self._batch(path, None, path, placed=path in self.placed)
         if value.role in ("optimizer", "scheduler"):
             return f"stand_in.{value.role}({repr(value.detail) if value.detail else ''})"
         if value.role == "scaler" and value.detail:
@@ -283,13 +283,13 @@ class Maker:
             return "torch.Generator()"
         if value.role == "distribution":
             raise Missing(f"`{path}`: nothing in sight makes the distribution")
-        if value.role in _ACTIONS:
+        if value.role in ACTIONS:
             return f"stand_in.Absent({path!r})"
         return None
 
-    def _batch(self, path: str, element: Value | None, shown: str) -> str:
+    def _batch(self, path: str, element: Value | None, shown: str, placed: bool = False) -> str:
         names = self.structures.get(path, ())
-        on = "host" if path != shown and names[:1] != (SPREAD,) else "xla"
+        on = "host" if (path != shown and names[:1] != (SPREAD,)) or (self.doubting and not placed) else "xla"
         if names and names[0] == ROWS:
             kinds = tuple(self._by_name(name)[0] if number else "int" for number, name in enumerate(names[1:]))
             return f"stand_in.rows({kinds!r})"
@@ -311,19 +311,19 @@ class Maker:
         if path == "self":
             return self._object(path, need)
         if path in self.defaults and not need.children:
-            self.others[path] = ("0.5", "2", *(f"stand_in.tensor('float', {rank})" for rank in _RANKS))
+            self.others[path] = ("0.5", "2", *(f"stand_in.tensor('float', {rank})" for rank in RANKS))
             return self.defaults[path]
         texts = self.hints.get(path, Hint()).texts
         if texts and not need.children:
             self.others[path] = tuple(repr(each) for each in texts[1:])
             return repr(texts[0])
         called = set(need.children)
-        name = path.rpartition(".")[2].lower()
+        name = last_name(path)
         if {"zero_grad", "step"} & called and "optim" in name:
             return "stand_in.optimizer()"
-        if called & _MAPPING_METHODS:
+        if called & MAPPING_METHODS:
             return f"stand_in.Fields({{'first': {self._tensor(path, tensor())}}})"
-        if called & _MODULE_METHODS:
+        if called & MODULE_METHODS:
             return self._module(path, need, "?")
         if self._is_tensor(need):
             return self._tensor(path, tensor())
@@ -331,7 +331,7 @@ class Maker:
             return self._object(path, need)
         if need.calls:
             return self._callable(path, need)
-        if any(word in name for word in _NETWORKS) and "." not in path:
+        if any(word in name for word in NETWORKS) and "." not in path:
             return self._module(path, need, "?")
         if path in self.structures:
             names = self.structures[path]
@@ -342,36 +342,42 @@ class Maker:
         if need.is_iterated and "." in path:
             return "[stand_in.Layer(), stand_in.Layer()]"
         if name == "device":
-            return "stand_in.device()"
+            return self._device()
         hint = self.hints.get(path, Hint())
-        if any(word in name for word, *_ in _BY_NAME) and not hint.is_number:
+        if any(word in name for word, *_ in BY_NAME) and not hint.is_number:
             return self._tensor(path, tensor())
-        if hint.least == 1 and any(word in name for word in _SIZES):
-            self.others[path] = _PAIRS
-            return _PAIRS[0]
+        if hint.least == 1 and any(word in name for word in SIZES):
+            self.others[path] = PAIRS
+            return PAIRS[0]
         if hint.least or hint.rank is not None:
             return self._tensor(path, tensor())
+        if hint.is_number and not need.children:
+            self.others[path] = NUMBERS
+            return str(SIZE)
+        return self._by_name_alone(path, need)
+
+    def _by_name_alone(self, path: str, need: Need) -> str:
+        """Raises ``Missing``."""
+        name = last_name(path)
+        is_size = any(word in name for word in SIZES)
+        tensors = tuple(f"stand_in.tensor('float', {rank})" for rank in RANKS)
         if need.is_iterated:
-            self.others[path] = tuple(f"stand_in.tensor('float', {rank})" for rank in _RANKS)
-            return (
-                f"[{_PAIRS[0]}] * {SIZE}"
-                if any(word in name for word in _SIZES)
-                else f"[{self._part(name, 'xla')}] * 2"
-            )
+            self.others[path] = tensors
+            part = self._part(name, "host" if self.doubting else "xla")
+            return f"[{PAIRS[0]}] * {SIZE}" if is_size else f"[{part}] * 2"
         if "max" in name:
             return "64"
-        if "." in path or "[" in path or any(word in name for word in _SIZES):
-            tensors = (f"stand_in.tensor('float', {rank})" for rank in _RANKS)
-            self.others[path] = (*_NUMBERS, "0.5", "True", "None", *tensors, *_PAIRS, "stand_in.Layer()")
-            return str(SIZE) if any(word in name for word in _SIZES) else "2"
+        if "." in path or "[" in path or is_size:
+            self.others[path] = (*NUMBERS, "0.5", "True", "None", *tensors, *PAIRS, "stand_in.Layer()")
+            return str(SIZE) if is_size else "2"
         raise Missing(f"`{path}`: nothing is known of it")
 
     def _is_tensor(self, need: Need) -> bool:
         called = need.children.keys()
         if not called or need.calls:
             return need.is_operand and not need.calls
-        methods = {each for each in called if each.removesuffix("_") in load_ops().methods - _OF_OTHERS_TOO}
-        return bool(called & _ONLY_OF_TENSORS) or called <= methods | _TENSOR_ATTRIBUTES
+        methods = {each for each in called if each.removesuffix("_") in load_ops().methods - OF_OTHERS_TOO}
+        return bool(called & ONLY_OF_TENSORS) or called <= methods | TENSOR_ATTRIBUTES
 
     def _object(self, path: str, need: Need) -> str:
         attributes = ", ".join(f"{name}={self.made(f'{path}.{name}', child)}" for name, child in need.children.items())
@@ -386,4 +392,10 @@ class Maker:
             made = self._known(f"{path}()", need, result)
             if made is not None:
                 return f"lambda *_, **__: {made}"
-        return self._module(path, need, "?")
+        made = self._module(path, need, "?")
+        return self._from_elsewhere(path, need, made)
+
+    def _from_elsewhere(self, path: str, need: Need | None, made: str) -> str:
+        """Nobody knows where somebody else's function leaves what it gives."""
+        trains = need is not None and ("backward" in need.fields or bool(need.children.keys() & MODULE_METHODS))
+        return f"{ELSEWHERE}{made})" if self.doubting and not is_network(path) and not trains else made

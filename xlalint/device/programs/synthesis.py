@@ -13,6 +13,7 @@ import msgspec
 from xlalint.device.programs.stand_ins import Maker, Missing, ValueAt, World
 from xlalint.findings.model import Neutral
 from xlalint.slicing.backward_slice import STEPS, Slice
+from xlalint.slicing.callers import Given
 from xlalint.slicing.constructions import construction
 from xlalint.slicing.definitions import Modules, Taking, loaded
 from xlalint.slicing.dependence import path_of
@@ -28,6 +29,14 @@ _OF_OPTIMIZERS = frozenset({"param_groups", "state", "defaults"})
 
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+_ANEW = (
+    *("stand_in.tensor", "stand_in.varying", "stand_in.rows", "stand_in.Fields"),
+    *("[stand_in", "[row", "(stand_in.tensor"),
+)
+"""How stand-ins begin that are others in each step."""
+_GIVEN = "given_"
+"""How functions are called that give what a caller hands on."""
+_NONE: frozenset[str] = frozenset()
 
 
 class NoProgram(Exception):
@@ -76,11 +85,18 @@ class Material:
     absent: dict[str, str]
     built: dict[str, str]
     """Modules whose class decides what the flagged place costs, by path, with how they are made."""
+    placed: frozenset[str]
+    """Parameters that a framework places."""
+    given: tuple[Given, ...] = ()
+    """Where parameters come from, each with where the parameters of the one before it come from."""
+    given_needs: tuple[dict[str, Need], ...] = ()
 
 
-def material(cut: Slice, modules: Modules) -> Material:
-    """What the slice takes from its file and from others. Raises ``NoProgram``."""
-    methods = _methods(cut)
+def material(cut: Slice, modules: Modules, given: Given | None = None) -> Material:
+    """What the slice takes from its file and from others, with ``given`` for its parameters. Raises ``NoProgram``."""
+    chain = _chain(given)
+    is_made = given is not None and bool(cut.parameters) and cut.parameters[0] in given.names
+    methods = [] if is_made else _methods(cut)
     for block in cut.body:
         _Above().visit(block)
     blocks = [*cut.body, *methods]
@@ -88,20 +104,25 @@ def material(cut: Slice, modules: Modules) -> Material:
     wanted = {name for block in blocks for name in loaded(block)} - set(cut.parameters)
     for maker in makers.values():
         wanted |= loaded(maker.body) - {each.arg for each in maker.args.args}
-    taken = Taking(modules, cut.tree).of(wanted)
+    for each in chain:
+        wanted |= {name for block in each.body for name in loaded(block)} - set(each.parameters)
+    taken = Taking(modules, cut.tree, not isinstance(cut.scope, ast.Module)).of(wanted)
     everything = [*taken.block, *blocks]
     if not any(is_flagged(node) for block in everything for node in ast.walk(block)):
         raise NoProgram("the flagged place is not part of its slice")
     # What a method takes from outside its object it has from the module.
-    found = needs(cut.body, cut.parameters, taken.given - taken.absent.keys())
+    known = taken.given - taken.absent.keys()
+    found = needs(cut.body, cut.parameters, known)
+    if given is not None:
+        found = {name: need for name, need in found.items() if name not in given.names}
     own = needs(methods, ("self",), taken.given).get("self")
     if own is not None and "self" in found:
         found["self"].take(own)
-    given = {each.name for each in methods if isinstance(each, ast.FunctionDef)}
+    own_names = {each.name for each in methods if isinstance(each, ast.FunctionDef)}
     if "self" in found:
-        kept = {name: need for name, need in found["self"].children.items() if name not in given}
+        kept = {name: need for name, need in found["self"].children.items() if name not in own_names}
         found["self"].children = kept
-        if "forward" in given:
+        if "forward" in own_names:
             found["self"].calls = []
         if _is_optimizer(cut):
             kept = {name: need for name, need in kept.items() if name not in _OF_OPTIMIZERS}
@@ -110,8 +131,47 @@ def material(cut: Slice, modules: Modules) -> Material:
     keys = spread(blocks, [*taken.elsewhere, *taken.block, *methods])
     taken_apart, hints = structures(blocks, keys), shape_hints(blocks, cut.tests)
     return Material(
-        cut, taken.imports, taken.elsewhere, taken.block, methods, found, taken_apart, hints, taken.absent, built
+        cut,
+        taken.imports,
+        taken.elsewhere,
+        taken.block,
+        methods,
+        found,
+        taken_apart,
+        hints,
+        taken.absent,
+        built,
+        _placed(cut),
+        chain,
+        tuple(_needs_of(each, known) for each in chain),
     )
+
+
+def _chain(given: Given | None) -> tuple[Given, ...]:
+    found: list[Given] = []
+    while given is not None:
+        found.append(given)
+        given = given.outer
+    return tuple(found)
+
+
+def _needs_of(given: Given, known: frozenset[str]) -> dict[str, Need]:
+    """What stands in for its own parameters, and for what it takes from outside."""
+    outer = set(given.outer.names) if given.outer is not None else set()
+    own = needs(given.body, given.parameters, known)
+    said = needs(given.needed_in, given.parameters, known) if given.needed_in is not given.body else {}
+    found = {name: Need(name) for name in given.parameters} | own
+    for name, need in said.items():
+        if name in found:
+            found[name].take(need)
+    return {name: need for name, need in found.items() if name not in outer}
+
+
+def _placed(cut: Slice) -> frozenset[str]:
+    """A class of a framework has its methods called by it, with batches that it has placed where its modules are."""
+    owner = cut.tree.owner(cut.scope)
+    bases = [ast.unparse(base).rpartition(".")[2] for base in owner.bases] if owner is not None else []
+    return frozenset(cut.parameters) if any(base.endswith(("LightningModule", "Trainer")) for base in bases) else _NONE
 
 
 def _makers(cut: Slice) -> dict[str, ast.Lambda]:
@@ -150,18 +210,25 @@ def program(
         parts.hints,
         parts.structures,
         parts.absent,
-        parts.cut.defaults,
+        defaults=parts.cut.defaults,
         grad=neutral is Neutral.REPLAY_BACKWARD,
         ragged=neutral is Neutral.REPLAY_BATCH,
+        pads=neutral is Neutral.REPLAY_BATCH and parts.cut.loop is None,
         chosen=chosen,
         built=parts.built,
+        doubting=parts.cut.obeyed,
+        placed=parts.placed,
     )
     try:
         made = {name: maker.made(name, need) for name, need in parts.needs.items()}
+        given = [
+            {name: maker.made(f"{number}:{name}", need) for name, need in each.items()}
+            for number, each in enumerate(parts.given_needs, 1)
+        ]
         free = _bodies(parts)
         counted = [as_is(copy.deepcopy(block), neutral) for block in free]
-        before = _text(parts, made, counted)
-        after = _text(parts, made, [neutralised(copy.deepcopy(block), neutral) for block in free])
+        before = _text(parts, made, given, counted)
+        after = _text(parts, made, given, [neutralised(copy.deepcopy(block), neutral) for block in free])
     except (Missing, Immovable) as error:
         raise NoProgram(str(error)) from error
     if neutral is Neutral.BOUNDARY:
@@ -233,26 +300,37 @@ def _bare(method: ast.FunctionDef) -> ast.FunctionDef:
 
 
 def _bodies(parts: Material) -> list[list[ast.stmt]]:
-    return [parts.definitions, parts.methods, parts.cut.body]
+    return [parts.definitions, parts.methods, parts.cut.body, *(each.body for each in parts.given)]
 
 
-def _text(parts: Material, made: dict[str, str], blocks: list[list[ast.stmt]]) -> str:
-    definitions, methods, body = (_unparsed(block) for block in blocks)
+def _text(parts: Material, made: dict[str, str], given_made: list[dict[str, str]], blocks: list[list[ast.stmt]]) -> str:
+    definitions, methods, body, *givers = (_unparsed(block) for block in blocks)
     lines = [_IMPORTS, _unparsed([*parts.imports, *parts.elsewhere]), definitions]
     if "self" in made:
         base = "Learning" if _is_optimizer(parts.cut) else "Parts"
         lines += [f"\nclass Self(stand_in.{base}):", _indented(methods or "pass")]
     decorators = "".join(f"@{ast.unparse(each)}\n" for each in parts.cut.decorators)
     given = [f"{name} = {text}" for name, text in made.items()]
-    if parts.cut.loop is not None:
+    for number in reversed(range(len(givers))):
+        lines += [f"\ndef {_GIVEN}{number}():", _indented(_giving(parts, number, given_made[number], givers[number]))]
+    taken = [f"({', '.join(parts.given[0].names)},) = {_GIVEN}0()"] if givers else []
+    given = [*taken, *given]
+    doubt = "stand_in.doubt()\n" if parts.cut.obeyed else ""
+    if parts.cut.loop is not None and parts.cut.obeyed:
+        inner = "\n".join([*given, body or "pass"])
+        followed = f"{doubt}def program():\n{_indented(inner)}\nreturn stand_in.followed(program, {STEPS})"
+        lines += [f"\n{decorators}def run({STEPS}):", _indented(followed)]
+    elif parts.cut.loop is not None:
         inner = "\n".join([*given, body or "pass", "return list(locals().values())"])
         lines += [f"\n{decorators}def run({STEPS}):", _indented(inner)]
     else:
-        names = ", ".join(made)
-        fixed = [text for name, text in zip(made, given, strict=True) if not _differs(made[name])]
-        fresh = [text for name, text in zip(made, given, strict=True) if _differs(made[name])]
+        names = ", ".join([*(parts.given[0].names if givers else ()), *made])
+        own = given[len(taken) :]
+        fixed = [text for name, text in zip(made, own, strict=True) if not _differs(made[name])]
+        fresh = [text for name, text in zip(made, own, strict=True) if _differs(made[name])]
+        fixed, fresh = (fixed, [*taken, *fresh]) if taken and parts.given[0].anew else ([*taken, *fixed], fresh)
         turn = _indented("\n".join([*fresh, f"step({names})"]))
-        inner = "\n".join([*fixed, f"for _ in stand_in.steps(range({STEPS}), {STEPS}):", turn])
+        inner = doubt + "\n".join([*fixed, f"for _ in stand_in.steps(range({STEPS}), {STEPS}):", turn])
         lines += [
             f"\n{decorators}def step({names}):",
             _indented(body or "pass"),
@@ -262,11 +340,16 @@ def _text(parts: Material, made: dict[str, str], blocks: list[list[ast.stmt]]) -
     return "\n".join(lines) + "\n"
 
 
+def _giving(parts: Material, number: int, made: dict[str, str], body: str) -> str:
+    lines = [f"{name} = {text}" for name, text in made.items()]
+    if number + 1 < len(parts.given):
+        lines.append(f"({', '.join(parts.given[number + 1].names)},) = {_GIVEN}{number + 1}()")
+    return "\n".join([*lines, body])
+
+
 def _differs(text: str) -> bool:
     """Whether a stand-in is made anew in each step."""
-    return text.startswith(
-        ("stand_in.tensor", "stand_in.varying", "stand_in.rows", "[stand_in", "(stand_in.tensor", "stand_in.Fields")
-    )
+    return text.startswith(_ANEW)
 
 
 def _unparsed(block: list[ast.stmt]) -> str:

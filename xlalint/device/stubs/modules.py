@@ -10,10 +10,40 @@ from typing import Any
 from xlalint.device.stubs.objects import Parts
 from xlalint.device.stubs.progress import Unavailable, state
 from xlalint.device.stubs.sizes import SIZE, WORDS
-from xlalint.device.stubs.values import Fields, device, tensor
+from xlalint.device.stubs.values import Fields, device, on_host, tensor
 
 torch: Any = import_module("torch")
 _leaves: Any = import_module("torch.utils._pytree").tree_leaves
+
+
+def _follow(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """A network that nobody has placed lies where what it is given lies: else the program would not run."""
+    given = [leaf for leaf in _leaves([args, kwargs]) if isinstance(leaf, torch.Tensor)]
+    own = next(module.parameters(), None)
+    if not given or own is None or given[0].device.type != "xla" or own.device.type == "xla":
+        return
+    before = list(module.parameters())
+    module.to(given[0].device)
+    moved = {id(old): new for old, new in zip(before, module.parameters(), strict=True)}
+    for each in state.optimizers:
+        for group in each.param_groups:
+            group["params"] = [moved.get(id(one), one) for one in group["params"]]
+    state.parameters = [moved.get(id(one), one) for one in state.parameters]
+
+
+class Elsewhere(torch.nn.Module):  # type: ignore[misc]
+    """A function of somebody else's: what it gives lies on the host, for nobody says otherwise."""
+
+    def __init__(self, made: Any) -> None:
+        super().__init__()
+        self.made = made
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return on_host(self.made(*args, **kwargs))
+
+
+def elsewhere(made: Any) -> Any:
+    return Elsewhere(made)
 
 
 class Model(torch.nn.Module):  # type: ignore[misc]
@@ -31,6 +61,7 @@ class Model(torch.nn.Module):  # type: ignore[misc]
         self._fields = tuple(name for name in fields if not hasattr(torch.Tensor, name))
         self._parts, self._keys = parts, keys
         self.made = True
+        _doubted(self)
         own = list(self.parameters())
         state.parameters.extend(own)
         for each in state.optimizers:
@@ -119,8 +150,14 @@ def built(make: Callable[..., Any], **given: Any) -> Any:
         module = make(**given).to(device())
     except Exception as error:
         raise Unavailable(f"a module could not be built with small sizes: {type(error).__name__}: {error}") from error
+    _doubted(module)
     state.parameters.extend(module.parameters())
     return module
+
+
+def _doubted(module: Any) -> None:
+    if state.doubted:
+        module.register_forward_pre_hook(_follow, with_kwargs=True)
 
 
 class Loss(torch.nn.Module):  # type: ignore[misc]

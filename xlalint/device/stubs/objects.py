@@ -56,6 +56,13 @@ class Absent(Valueless):
     __index__ = __torch_function__ = _refuse
 
 
+def of_class(value: Any, name: str) -> Any:
+    """What a method is called on, where that is of the class that the method is of."""
+    if all(each.__name__ != name for each in type(value).__mro__):
+        raise Unavailable(f"a `{type(value).__name__}` is no `{name}`")
+    return value
+
+
 class Parts:
     """An object of which only the attributes that the slice reads are there."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import Any
@@ -29,6 +30,14 @@ class NoValue(Exception):
     """What the flagged place gives comes of a part that could not be had: nothing was computed."""
 
 
+class Ended(Exception):
+    """The program's own loop ended before as many turns as were asked for."""
+
+
+class _Enough(BaseException):
+    """As many turns as were asked for."""
+
+
 class Valueless:
     """What may be passed on and called, and has no value."""
 
@@ -41,16 +50,21 @@ class Run:
     """Whether the flagged place ran. No count of it: dynamo compiles anew what reads another number."""
     still: bool
     """Whether values are the same in each step."""
+    doubted: bool
+    """Whether what stands in lies on the host, unless the program itself moves it."""
     turn: dict[int, int]
     answers: dict[tuple[int, int], Any]
     parameters: list[Any]
     optimizers: list[Any]
     kept: list[Any]
     """What the flagged place gave in this step: a value that nobody holds is not computed."""
+    modes: set[bool] | None
+    """In which modes forwards ran since the flagged switch was met; None where none is flagged."""
 
     def __init__(self) -> None:
         self.step = 0
-        self.reached = self.still = False
+        self.reached = self.still = self.doubted = False
+        self.modes = None
         self.turn, self.answers, self.parameters, self.optimizers, self.kept = {}, {}, [], [], []
 
     def occurrence(self, site: int) -> tuple[int, int]:
@@ -83,8 +97,68 @@ def steps(items: Iterable[Any], count: int, boundary: bool = True) -> Iterator[A
         if boundary:
             torch_xla.sync()
         state.kept.clear()
+    _check_reached()
+
+
+def doubt() -> None:
+    """What stands in is to lie on the host, where the program does not move it."""
+    state.doubted = True
+
+
+def turns(items: Iterable[Any], count: int, boundary: bool = True) -> Iterator[Any]:
+    """The turns that a loop of the program has, up to ``count`` in all, each ended by a step boundary."""
+    given = iter(items)
+    while True:
+        if state.step == count:
+            raise _Enough
+        state.turn = {}
+        item = next(given, state)
+        if item is state:
+            return
+        try:
+            yield item
+        finally:
+            state.step += 1
+        if boundary:
+            torch_xla.sync()
+        state.kept.clear()
+
+
+def while_(test: Callable[[], Any]) -> Iterator[None]:
+    """The turns of a loop that goes on as long as a test holds."""
+    while test():
+        yield None
+
+
+def followed(program: Callable[[], object], count: int) -> object:
+    """Run a program up to so many turns of its loop; what its functions hold then."""
+    try:
+        program()
+    except _Enough as enough:
+        _check_reached()
+        return [dict(frame.f_locals) for frame, _ in traceback.walk_tb(enough.__traceback__)]
+    _check_reached()
+    raise Ended(f"the loop ends after {state.step} turn{'s' * (state.step != 1)}")
+
+
+def _check_reached() -> None:
     if not state.reached:
         raise NotReached("the flagged line did not run")
+    if state.modes is not None and len(state.modes) < 2 and state.step > 0:
+        raise NotReached("no forward runs in each of the two modes")
+
+
+def switched(value: Any) -> Any:
+    """A switch of the mode: from here on the modes of forwards are told."""
+    if state.modes is None:
+        state.modes = modes = set()
+        torch.nn.modules.module.register_module_forward_pre_hook(lambda module, _: modes.add(module.training))
+    return value
+
+
+def left() -> None:
+    """The program ends here."""
+    raise Ended(f"the program ends in turn {state.step + 1}")
 
 
 def once(items: Iterable[Any]) -> Iterator[Any]:
@@ -149,7 +223,7 @@ def replay(make: Callable[[], Any], site: int = 0) -> Any:
     at = state.occurrence(site)
     if at not in state.answers:
         value = make()
-        state.answers[at] = _map(_held, value)
+        state.answers[at] = _map(held, value)
     else:
         value = state.answers[at]
     state.kept.append(value)
@@ -170,7 +244,7 @@ def first(site: int = 0) -> bool:
     return fresh
 
 
-def _held(value: Any) -> Any:
+def held(value: Any) -> Any:
     """A tensor cut from the graph of its step; a backward pass ends at it."""
     if not isinstance(value, torch.Tensor) or not value.requires_grad:
         return value

@@ -8,15 +8,20 @@ from typing import Any
 
 from xlalint.device.stubs.objects import Absent
 from xlalint.device.stubs.progress import state
-from xlalint.device.stubs.sizes import SIZE, WORDS
+from xlalint.device.stubs.sizes import BATCHES, SIZE, WORDS
 
 torch: Any = import_module("torch")
 torch_xla: Any = import_module("torch_xla")
 _pytree: Any = import_module("torch.utils._pytree")
 
 
-def device() -> Any:
-    return torch_xla.device()
+def device(placed: bool = False) -> Any:
+    return torch.device("cpu") if state.doubted and not placed else torch_xla.device()
+
+
+def on_host(value: Any) -> Any:
+    """The same, with its tensors on the host."""
+    return _pytree.tree_map(lambda leaf: leaf.cpu() if isinstance(leaf, torch.Tensor) else leaf, value)
 
 
 def tensor(kind: str, rank: int, dims: tuple[int | None, ...] = (), on: str = "xla", grad: bool = False) -> Any:
@@ -55,12 +60,12 @@ def _filled(kind: str, shape: tuple[int, ...]) -> Any:
 
 
 def _moved(made: Any, on: str, grad: bool) -> Any:
-    moved = made.to(device()) if on == "xla" else made
+    moved = made.to(torch_xla.device()) if on == "xla" else made
     return moved.requires_grad_() if grad and moved.is_floating_point() else moved
 
 
 class Batches:
-    """A loader without end."""
+    """A loader."""
 
     batch_size = SIZE
     drop_last = True
@@ -68,15 +73,15 @@ class Batches:
 
     def __init__(self, make: Callable[[], Any]) -> None:
         self._make = make
-        self.dataset = range(SIZE * SIZE)
+        self.dataset = range(SIZE * BATCHES)
         self.sampler = self.batch_sampler = Absent("sampler")
 
     def __iter__(self) -> Iterator[Any]:
-        while True:
+        for _ in range(BATCHES):
             yield self._make()
 
     def __len__(self) -> int:
-        return SIZE
+        return BATCHES
 
 
 class Fields(dict[str, Any]):

@@ -12,8 +12,10 @@ _TOLD: Mapping[str, str] = MappingProxyType(
     {
         "NotReached": "{message}",
         "NoSteps": "{message}",
+        "Ended": "{message}",
         "NoValue": "{message}",
         "Unavailable": "a part that could not be had is asked for a value: {message}",
+        "SystemExit": "its program ends by itself, with exit code {message}: its command line may ask for something",
         "TimedOut": "its program is {message}",
         "Died": "{message}",
         "TooMuchOutput": "its program {message}",

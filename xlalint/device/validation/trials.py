@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from xlalint.device.programs.fitting import Fitting
+from xlalint.device.programs.fitting import Choice, Fitting
+from xlalint.device.programs.names import ELSEWHERE, lies_somewhere
 from xlalint.device.programs.stand_ins import ValueAt
-from xlalint.device.programs.synthesis import Material, NoProgram, Program, material
+from xlalint.device.programs.synthesis import Material, NoProgram, Program
+from xlalint.device.validation.case import Case, Settings
 from xlalint.device.validation.failure_reasons import failed
-from xlalint.device.validation.verdicts import ASSUMED, compared, not_run, raised, summed_up
+from xlalint.device.validation.materials import materials
+from xlalint.device.validation.verdicts import ASSUMED, NOTHING_RAN, RAN, compared, is_free, not_run, raised, summed_up
 from xlalint.device.worker.experiment import Figures, Worker, measure
 from xlalint.device.worker.protocol import Failure, Versions
 from xlalint.findings.model import (
     Basis,
     Device,
-    Diagnostic,
     Evidence,
     LineCost,
     Mode,
     ModeEvidence,
     Neutral,
-    Rule,
     Verdict,
 )
 from xlalint.slicing.aliases import origins_of_parts, resolved
-from xlalint.slicing.backward_slice import Slice, cut
+from xlalint.slicing.callers import is_called_once
+from xlalint.slicing.decisions import decides, origins_of
 from xlalint.slicing.definitions import Modules
 from xlalint.slicing.dependence import path_of, touches, writes
-from xlalint.slicing.instrumentation import flag, unflag
 from xlalint.slicing.operands import operands
 from xlalint.slicing.syntax_tree import SyntaxTree
 
@@ -39,26 +39,10 @@ _BUCKETING = "bucketing"
 _ITS_CLASS_DECIDES = ("stand_in.Layer(", "stand_in.Model(", "stand_in.Absent(", "lambda ")
 _ONE_LENGTH = f"{ASSUMED}: nothing in sight gives rows of differing length"
 
-
-class Case(msgspec.Struct, frozen=True):
-    """A finding with all that its run needs."""
-
-    diagnostic: Diagnostic
-    rule: Rule
-    claims: Mapping[str, bool]
-    """The metrics in which the rule's page says that the cost shows, with whether it does in each step."""
-    raises: frozenset[str]
-
-    @property
-    def metric(self) -> str:
-        """The first that is claimed."""
-        return next(iter(self.claims), "")
-
-
-class Settings(msgspec.Struct, frozen=True):
-    steps: int = 6
-    seconds: float = 30.0
-    modes: tuple[Mode, ...] = (Mode.LAZY,)
+_ASSUMED_OF = {"NotReached": "that the flagged line runs", "Ended": "that the loop goes on"}
+_MOST_NAMES = 3
+_SLOW = "TimeoutError"
+_OTHER_GRAPH = "what runs in the other mode is a graph of its own without the switch too"
 
 
 def validated(
@@ -68,13 +52,20 @@ def validated(
     found: list[Evidence] = []
     # Trees are shared, and the flagged node is marked in them.
     with modules.reading:
-        reasons, materials = _materials(case, tree, modules)
-    for each in materials:
+        reasons, cuts = materials(case, tree, modules)
+    for each, obeyed in cuts:
         try:
-            found.append(_Trial(case, each, value, worker, settings).evidence())
+            trial = _Trial(case, each, value, worker, settings)
         except NoProgram as error:
             reasons.append(str(error))
             continue
+        doubt = ""
+        for parts in obeyed if trial.runs else ():
+            certain, why = trial.certain(parts)
+            if certain is not None:
+                return certain
+            doubt = doubt or why
+        found.append(_doubted(trial.evidence(), doubt or f"{ASSUMED}: that the place is reached in each step"))
         if found[-1].verdict is not Verdict.NOT_RUN:
             return found[-1]
     # What ran on assumptions says more than what did not run.
@@ -96,71 +87,18 @@ def device_of(versions: Versions) -> Device:
     return Device(versions.device, versions.torch, versions.torch_xla)
 
 
-def _materials(case: Case, tree: SyntaxTree, modules: Modules) -> tuple[list[str], list[Material]]:
-    """What each slice is made of, and why others are none."""
-    reasons: list[str] = []
-    found: list[Material] = []
-    for slice_ in _slices(case, tree):
-        try:
-            found.append(material(slice_, modules))
-        except NoProgram as error:
-            reasons.append(str(error))
-    return reasons, found
-
-
-def _slices(case: Case, tree: SyntaxTree) -> Iterator[Slice]:
-    """Where a finding may be cut out: at its step loop, be it in a caller; in its function; in one that calls it."""
-    node = tree.at(case.diagnostic.at)
-    if node is None:
-        return
-    boundary = case.diagnostic.neutral is not Neutral.BOUNDARY
-    gradients = case.diagnostic.neutral is Neutral.REPLAY_UPDATE
-    step = case.rule.whole_step
-    if case.diagnostic.neutral is Neutral.FIRST_ONLY:
-        node = tree.statement(node) or node
-    line = node.lineno if isinstance(node, (ast.For, ast.While)) and not boundary else case.diagnostic.loop_line
-    calls = [
-        call
-        for reason in case.diagnostic.why
-        if reason.path == case.diagnostic.path and " calls " in reason.text
-        for call in [tree.call_at(reason.line, reason.column)]
-        if call is not None
-    ]
-    flag(node)
-    try:
-        if case.diagnostic.neutral is Neutral.ARGUMENT:
-            yield from _at_its_use(tree, node)
-            return
-        looped = [call for call in calls if any(getattr(each, "lineno", 0) == line for each in tree.above(call))]
-        for call in looped:
-            found = cut(tree, call, line, boundary, gradients, step)
-            if found is not None and found.loop is not None:
-                yield found
-        own = cut(tree, node, line or None, boundary, gradients, step)
-        if own is not None and not (step and own.loop is None):
-            yield own
-        for call in calls if not step else ():
-            found = cut(tree, call, None, boundary, gradients) if call not in looped else None
-            if found is not None:
-                yield found
-    finally:
-        unflag(node)
-
-
-def _at_its_use(tree: SyntaxTree, node: ast.expr | ast.stmt) -> Iterator[Slice]:
-    """Cut at the first loop behind the place that uses what it sets: there its cost shows."""
-    statement = tree.statement(node)
-    if not isinstance(statement, ast.Assign):
-        return
-    names = {each.id for each in statement.targets if isinstance(each, ast.Name)}
-    loops = [each for each in ast.walk(tree.scope(statement)) if isinstance(each, (ast.For, ast.While))]
-    for loop in loops:
-        used = {each.id for each in ast.walk(loop) if isinstance(each, ast.Name)}
-        if loop.lineno > statement.lineno and names & used:
-            found = cut(tree, loop, loop.lineno, step=True)
-            if found is not None:
-                yield found
-            return
+def _doubted(evidence: Evidence, reason: str) -> Evidence:
+    """What is left of a confirmation that rests on what nobody in sight says."""
+    if evidence.verdict is not Verdict.CONFIRMED:
+        return evidence
+    modes = {
+        mode: msgspec.structs.replace(one, verdict=Verdict.NOT_RUN, reason=f"{reason}; with it {one.reason}")
+        if one.verdict is Verdict.CONFIRMED
+        else one
+        for mode, one in evidence.modes.items()
+    }
+    verdict, told = summed_up(modes)
+    return msgspec.structs.replace(evidence, verdict=verdict, reason=told, modes=modes, basis=Basis.ASSUMED)
 
 
 class _NoVariant(Exception):
@@ -170,11 +108,59 @@ class _NoVariant(Exception):
 class _Trial:
     """Tries the worlds until the program runs, then compares it with its neutralised variant in each mode."""
 
-    def __init__(self, case: Case, parts: Material, value: ValueAt, worker: Worker, settings: Settings) -> None:
+    def __init__(
+        self,
+        case: Case,
+        parts: Material,
+        value: ValueAt,
+        worker: Worker,
+        settings: Settings,
+        like: Choice | None = None,
+    ) -> None:
+        """``like`` is what stood in where the same was run before."""
         self.case, self.parts, self.value, self.worker, self.settings = case, parts, value, worker, settings
         self.node = parts.cut.tree.at(case.diagnostic.at) or parts.cut.node
         neutral = case.diagnostic.neutral
-        self._fitted = Fitting(parts, value, neutral, worker, self._raised_here).best()
+        fitting = Fitting(parts, value, neutral, worker, self._raised_here, like, settings.given)
+        self._fitted = fitting.best()
+        self._choice = fitting.choice
+        self._most_steps = settings.steps
+
+    @property
+    def runs(self) -> bool:
+        """Whether the search found a program that runs; one that was too slow for the search may."""
+        failure = self._fitted.failure
+        return failure is None or failure.type == _SLOW or self._raised_here(self._fitted.made, failure)
+
+    def certain(self, parts: Material) -> tuple[Evidence | None, str]:
+        """The confirmation of a program in which nothing is assumed, of other parts; or what it would take."""
+        try:
+            other = _Trial(self.case, parts, self.value, self.worker, self.settings, self._choice)
+        except NoProgram:
+            return None, ""
+        found = other.evidence()
+        return (found, "") if found.verdict is Verdict.CONFIRMED else (None, other.doubt(found))
+
+    def doubt(self, found: Evidence) -> str:
+        """What was assumed where the place costs, seen from here, where nothing is assumed."""
+        failure = self._fitted.failure
+        if found.reason.startswith(ASSUMED):
+            return found.reason
+        if failure is not None and failure.type in _ASSUMED_OF:
+            return f"{ASSUMED}: {_ASSUMED_OF[failure.type]}, and here {failure.message}"
+        if failure is not None:
+            return f"{ASSUMED}: that the place is reached in each step ({failed(failure)})"
+        if not found.reason.startswith((NOTHING_RAN, RAN)):
+            return f"{ASSUMED}: that the place costs in each step ({found.reason})"
+        if ELSEWHERE in self._fitted.made.text:
+            return f"{ASSUMED}: what a function gives that is not in sight"
+        if self.parts.given and self.parts.given[0].anew:
+            return f"{ASSUMED}: that rows differ in length, which those of {self.parts.given[0].where} do not"
+        if self.parts.given:
+            return f"{ASSUMED}: that it lies on the device, where {self.parts.given[0].where} places nothing"
+        names = sorted(path for path, text in self._fitted.made.given.items() if lies_somewhere(text))
+        named = ", ".join(f"`{each}`" for each in names[:_MOST_NAMES])
+        return f"{ASSUMED}: nothing in sight places {named or 'it'} on the device"
 
     def evidence(self) -> Evidence:
         modes: dict[Mode, ModeEvidence] = {}
@@ -216,6 +202,8 @@ class _Trial:
     def _judged(self, made: Program, mode: Mode) -> ModeEvidence:
         """Raises ``_NoVariant``."""
         before = self._measure(made.text, mode, record=True)
+        if before.failure is None and self.parts.cut.obeyed and is_free(before, self.case.claims):
+            return not_run(NOTHING_RAN)
         if before.failure is None:
             return self._compared(made, before, mode)
         if self._raised_here(made, before.failure):
@@ -226,7 +214,17 @@ class _Trial:
     def _measure(self, text: str, mode: Mode, *, record: bool = False) -> Figures:
         # A graph that grows with the steps takes ever longer.
         steps = max(2, self.settings.steps // (3 if self.case.diagnostic.neutral is Neutral.BOUNDARY else 1))
-        return measure(self.worker, text, mode, steps, self.settings.seconds, record=record)
+        steps = min(steps, self._most_steps)
+        # A forked process raises of its own.
+        fresh = "raises" in self.case.claims
+        figures = measure(self.worker, text, mode, steps, self.settings.seconds, record=record, fresh=fresh)
+        turns = _turns(figures.failure)
+        fewer = min(turns // 2, steps - 1)
+        if fewer < 1:
+            return figures
+        # The loop has fewer turns: as many of them are run as there are.
+        self._most_steps = fewer
+        return self._measure(text, mode, record=record)
 
     def _compared(self, made: Program, before: Figures, mode: Mode) -> ModeEvidence:
         if self.case.diagnostic.neutral is Neutral.NOTHING:
@@ -237,6 +235,8 @@ class _Trial:
         found = compared(before, after, self.case.claims, self._assumed(made))
         if found.verdict is Verdict.REFUTED and self.case.rule.family == _BUCKETING and not _is_ragged(made):
             found = msgspec.structs.replace(found, verdict=Verdict.NOT_RUN, reason=_ONE_LENGTH)
+        if found.verdict is Verdict.REFUTED and self.case.diagnostic.neutral is Neutral.MODE_LEFT_OUT:
+            found = msgspec.structs.replace(found, verdict=Verdict.NOT_RUN, reason=_OTHER_GRAPH)
         reason = "; ".join([found.reason, *(f"graph break: {each}" for each in before.graph_breaks)])
         return self._on_its_line(msgspec.structs.replace(found, lines=self._lines(made, before), reason=reason))
 
@@ -284,7 +284,7 @@ class _Trial:
         return "raises" in self.case.claims and near and failure.type in self.case.raises
 
     def _raising(self, made: Program, failure: Failure) -> ModeEvidence:
-        assumed = self._assumed(made)
+        assumed = self._turned(made) or self._unknown_of(made)
         return not_run(assumed) if assumed else raised(f"raises {failure.type}: {failure.message}")
 
     def _is_given(self, path: str) -> bool:
@@ -302,9 +302,28 @@ class _Trial:
 
     def _assumed(self, made: Program) -> str:
         """Why a run of this program says nothing of the finding, or nothing."""
+        if self.parts.cut.obeyed:
+            return self._turned(made) or self._unknown_of(made)
         found = operands(self.node, truth=self.case.diagnostic.neutral is Neutral.REPLAY_TRUTH)
         if found and all(path in made.tensors or self._is_given(path) for path in found):
             return f"{ASSUMED}: nothing in sight computes `{found[0]}`"
+        return self._unknown_of(made)
+
+    def _turned(self, made: Program) -> str:
+        """Whether the place is reached, and again, by what was made up."""
+        cut = self.parts.cut
+        body = [*cut.body, *(each for given in self.parts.given for each in given.told())]
+        made_up = {path.rpartition(":")[2]: text for path, text in made.given.items()}
+        for test in cut.asked:
+            for path in origins_of(test, body, made_up):
+                if decides(made_up[path], test) and made_up[path] != cut.defaults.get(path):
+                    return f"{ASSUMED}: what `{path}` is, of which `{ast.unparse(test)}` asks"
+        if cut.loop is None and any(self.case.claims.values()) and is_called_once(cut.tree, cut.scope):
+            return f"{ASSUMED}: that the function is called in each step, where its callers call it once"
+        wrapper = next(iter(cut.wrappers), None) if cut.loop is None else None
+        return f"{ASSUMED}: what `@{wrapper}` does with the function" if wrapper is not None else ""
+
+    def _unknown_of(self, made: Program) -> str:
         called = path_of(self.node.func) if isinstance(self.node, ast.Call) else None
         if called is not None and made.given.get(called, "").startswith(_ITS_CLASS_DECIDES):
             return f"{ASSUMED}: what `{called}` does is not known"
@@ -314,4 +333,11 @@ class _Trial:
 
 
 def _is_ragged(made: Program) -> bool:
-    return any(f"stand_in.{name}(" in made.text for name in ("rows", "rows_by", "varying"))
+    return any(f"stand_in.{name}(" in made.text for name in ("rows", "rows_by", "varying", "step"))
+
+
+def _turns(failure: Failure | None) -> int:
+    """How many turns a loop had that ended by itself; 0 for any other failure."""
+    if failure is None or failure.type != "Ended":
+        return 0
+    return int(next(word for word in failure.message.split() if word.isdigit()))

@@ -12,7 +12,10 @@ SECONDS = "host_seconds"
 TIMES = 5
 """Seconds on a busy machine tell only of what takes several times as long."""
 SHORTEST = 0.01
-ASSUMED = "the value had to be assumed"
+ASSUMED = "assumed"
+"""Begins the reason of what was run, and rests on something that nobody in sight says."""
+RAN = "it ran"
+NOTHING_RAN = "nothing in its program is executed on the device"
 
 
 def compared(before: Figures, after: Figures, claims: Mapping[str, bool], assumed: str) -> ModeEvidence:
@@ -21,13 +24,15 @@ def compared(before: Figures, after: Figures, claims: Mapping[str, bool], assume
     claimed, growth, holds = _claimed(before, after, claims)
     if assumed:
         verdict, reason = Verdict.NOT_RUN, assumed
-    elif growth == "none":
-        verdict, reason = Verdict.REFUTED, f"it ran, and without it there are as many {_named(claims)}"
-    elif not holds:
-        told = _told(before, after, claimed, growth)
-        verdict, reason = Verdict.REFUTED, f"it ran, and costs {told}, but no more with each further step"
-    else:
+    elif growth != "none" and holds:
         verdict, reason = Verdict.CONFIRMED, _told(before, after, claimed, growth)
+    elif _total(before, "executions", 2 * before.steps) <= 0:
+        verdict, reason = Verdict.NOT_RUN, NOTHING_RAN
+    elif growth == "none":
+        verdict, reason = Verdict.REFUTED, f"{RAN}, and without it there are as many {_named(claims)}"
+    else:
+        told = _told(before, after, claimed, growth)
+        verdict, reason = Verdict.REFUTED, f"{RAN}, and costs {told}, but no more with each further step"
     return ModeEvidence(
         verdict=verdict,
         reason=reason,
@@ -36,6 +41,12 @@ def compared(before: Figures, after: Figures, claims: Mapping[str, bool], assume
         per_step={name: _rounded(before.per_step[name] - after.per_step[name]) for name in SHOWN},
         growth=growth,
     )
+
+
+def is_free(before: Figures, claims: Mapping[str, bool]) -> bool:
+    """Whether a program has no cost of the claimed kinds at all."""
+    known = [name for name in claims if name in before.per_step]
+    return bool(known) and all(_total(before, name, 2 * before.steps) <= 0 for name in known)
 
 
 def not_run(reason: str) -> ModeEvidence:

@@ -20,6 +20,7 @@ import msgspec
 from xlalint.device import stubs
 from xlalint.device.recording.addresses import without_addresses
 from xlalint.device.recording.graph_breaks import GraphBreaks
+from xlalint.device.recording.inside.files import owner
 from xlalint.device.recording.inside.modes import switch_to
 from xlalint.device.recording.runtime_metrics import totals
 from xlalint.device.recording.session import RecordingSession
@@ -29,7 +30,6 @@ from xlalint.device.worker.ranks import run_on_each
 from xlalint.findings.model import Mode
 
 _LOG = "debug.log"
-_PROBE_SECONDS = 3.0
 
 
 def execute(request: Request) -> Outcome:
@@ -43,7 +43,7 @@ def execute(request: Request) -> Outcome:
     failure: Failure | None = None
     kept: object = None
     breaks = GraphBreaks()
-    recorded = _recorded() if request.record else None
+    recorded = _recorded(request.owned) if request.record else None
     started = time.perf_counter()
     try:
         run = _program(request, breaks)
@@ -58,7 +58,9 @@ def execute(request: Request) -> Outcome:
     outcome = Outcome(totals=counts, fallback_ops=fallback_ops, failure=failure, graph_breaks=tuple(breaks.reasons()))
     if recording is None:
         return outcome
-    lines = tuple(msgspec.structs.replace(line, path=PROGRAM) for line in recording.lines)
+    lines = recording.lines
+    if not request.owned:
+        lines = tuple(msgspec.structs.replace(line, path=PROGRAM) for line in lines)
     return msgspec.structs.replace(outcome, lines=lines, unattributed=recording.unattributed)
 
 
@@ -69,12 +71,12 @@ def _probed(request: Request) -> Iterator[Failure | None]:
         stubs.begin()
         failure: Failure | None = None
         try:
-            with _no_longer_than(_PROBE_SECONDS):
+            with _no_longer_than(request.probe_seconds):
                 _program(msgspec.structs.replace(request, text=text), GraphBreaks())(request.steps)
         except BaseException as error:
             failure = _failure(error, request, told=False)
         yield failure
-        if failure is None:
+        if failure is None or failure.type in request.ends:
             return
 
 
@@ -95,8 +97,9 @@ def _no_longer_than(seconds: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _recorded() -> RecordingSession:
-    recorded = RecordingSession(Path(_LOG).resolve(), str(Path(PROGRAM).resolve()).__eq__)
+def _recorded(folders: tuple[str, ...]) -> RecordingSession:
+    owned = owner(folders) if folders else str(Path(PROGRAM).resolve()).__eq__
+    recorded = RecordingSession(Path(_LOG).resolve(), owned)
     recorded.start()
     return recorded
 
@@ -105,6 +108,7 @@ def _program(request: Request, breaks: GraphBreaks) -> Callable[[int], object]:
     if request.mode is Mode.EAGER:
         import_module("torch_xla.experimental").eager_mode(True)
     path = str(Path(PROGRAM).resolve())
+    sys.argv = [path]
     linecache.checkcache(path)
     module = ModuleType("program")
     # Dataclasses look their module up.

@@ -22,13 +22,19 @@ from xlalint.device.wall.process_tree import ProcessTree
 from xlalint.device.worker import protocol
 from xlalint.device.worker.channel import Channel, Gone, TooLate
 from xlalint.device.worker.confinement import OUTPUT, end_of, ending, left_in
+from xlalint.device.worker.fresh import ONCE, SERVE
 from xlalint.device.worker.limits import Limits
 from xlalint.device.worker.protocol import Failure, Outcome, Request, Versions
 from xlalint.findings.model import Mode
 
-_SERVE = "from xlalint.device.worker.server import main; sys.exit(main(sys.argv[1:]))"
-_WALLED, _ONCE = "--walled", "--once"
-_DEFAULTS = {"PJRT_DEVICE": "CPU", "TF_CPP_MIN_LOG_LEVEL": "3"}
+_WALLED = "--walled"
+_DEFAULTS = {
+    "PJRT_DEVICE": "CPU",
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+    # An import of torch_xla asks for GPUs because of it, and a process forked after that is told another error by CUDA
+    # than any other process is (torch/_inductor/runtime/benchmarking.py).
+    "TORCHINDUCTOR_USE_EXPERIMENTAL_BENCHMARKER": "0",
+}
 _START = 300.0
 """Seconds that the import of torch_xla may take, where no program waits for it."""
 _PATIENCE = 60.0
@@ -138,7 +144,7 @@ class Worker:
         return outcome
 
     def _start(self) -> None:
-        command = python(_SERVE, ()) if self._wall is None else self._wall.around(_SERVE, [_WALLED])
+        command = python(SERVE, ()) if self._wall is None else self._wall.around(SERVE, [_WALLED])
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, env=self._env, bufsize=0
         )
@@ -174,7 +180,7 @@ class Worker:
     def _run_alone(self, request: Request) -> Outcome:
         with tempfile.TemporaryDirectory(prefix="xlalint-") as scratch:
             process = subprocess.Popen(
-                python(_SERVE, [_ONCE, scratch]),
+                python(SERVE, [ONCE, scratch]),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,

@@ -32,6 +32,10 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     output: str = ""
     lines: tuple[LineCounts, ...] = ()
     """Of the longer run, where they were asked for."""
+    short_lines: tuple[LineCounts, ...] = ()
+    """Of the shorter run, where files of the user's were recorded."""
+    left: tuple[str, ...] = ()
+    """What the runs left, the shorter one first."""
 
 
 def measure(
@@ -45,11 +49,15 @@ def measure(
     network: bool = False,
     preload: tuple[str, ...] = (),
     devices: int = 1,
+    fresh: bool = False,
+    owned: tuple[str, ...] = (),
 ) -> Figures:
     """Run ``text`` at ``steps`` and at twice as many.
 
     ``record`` asks for the lines of the longer run; ``preload`` names modules that the worker imports before, once for
-    all programs that want them; on more than one of ``devices`` of the CPU, the program runs on each of them.
+    all programs that want them; on more than one of ``devices`` of the CPU, the program runs on each of them;
+    ``fresh`` asks for interpreters of their own; ``owned`` are folders whose files' lines are recorded in place of the
+    program's.
     """
     # Who gives a run more time expects a device that compiles slowly: it works meanwhile.
     cpu_seconds = max(_CPU_SECONDS, int(4 * seconds))
@@ -62,8 +70,10 @@ def measure(
         network=network,
         preload=preload,
         devices=devices,
+        fresh=fresh,
+        owned=owned,
     )
-    short = worker.run(asked)
+    short = worker.run(msgspec.structs.replace(asked, record=record and bool(owned)))
     if short.failure:
         return Figures(steps=steps, failure=short.failure, output=short.output)
     long = worker.run(msgspec.structs.replace(asked, steps=2 * steps, record=record))
@@ -78,4 +88,6 @@ def measure(
         graph_breaks=long.graph_breaks,
         output=long.output,
         lines=long.lines,
+        short_lines=short.lines,
+        left=(short.left, long.left),
     )

@@ -48,10 +48,18 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Modules that the worker imports before it makes the process, once for all that need them."""
     record: bool = False
     """Whether ``Outcome.lines`` says which line of the program did what."""
+    fresh: bool = False
+    """Whether it runs in an interpreter of its own, which takes seconds."""
+    owned: tuple[str, ...] = ()
+    """Folders whose files' lines are recorded, in place of those of the program's text."""
     devices: int = 1
     """On so many virtual devices of the CPU the program runs, at once."""
     probes: tuple[str, ...] = ()
     """In place of ``text``: programs of which only is asked whether they run, in one process, up to the first."""
+    probe_seconds: float = 3.0
+    """That a probe may take."""
+    ends: tuple[str, ...] = ()
+    """Failures of a probe after which no other one is run."""
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -81,7 +89,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     left: str = ""
     """What the program left in the file ``LEFT``, also where it was killed in the midst of it."""
     lines: tuple[LineCounts, ...] = ()
-    """By line, where it was asked for; the program's own path is ``PROGRAM``."""
+    """By line, where it was asked for; the program's own path is ``PROGRAM``, others are real."""
     unattributed: Counts = Counts()
     """What no line explains: ``totals`` less ``lines``."""
     last: bool = False

@@ -39,10 +39,10 @@ from xlalint.device.worker.confinement import (
     left_in,
     redirect,
 )
+from xlalint.device.worker.fresh import ONCE, in_fresh_process
 from xlalint.device.worker.protocol import Failure, Outcome, Request, Versions
 from xlalint.findings.model import Mode
 
-ONCE = "--once"
 WALLED = "--walled"
 _LOOK_EACH = 0.05
 """Seconds between two looks whether a silent child still lives."""
@@ -152,7 +152,7 @@ def _be_the_child(scratch: Path, request: Request, pipes: Pipes, into: int, wall
         if walled:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         confine(scratch, request, walled)
-        outcome = execute(request)
+        outcome = in_fresh_process(request, scratch) if request.fresh else execute(request)
         flush()
         if os.getpid() == mine:
             with os.fdopen(into, "wb") as stream:

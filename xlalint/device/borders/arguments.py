@@ -1,0 +1,113 @@
+"""The command line of a script: its own defaults, few rows, and values for what it requires."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Mapping
+from itertools import islice
+from typing import Any
+
+from xlalint.device.borders.clock import Clock
+from xlalint.device.borders.placement import Placement
+
+_ROWS = re.compile(r"(^|_)(batch|bs)(_?size)?$|batch_size")
+_WORKERS = re.compile(r"(^|_)(num_?)?(workers|processes|threads)(_|$)|^(n|num)_?(workers|cpu)")
+_GPU = re.compile(r"^(use_?|enable_?|with_?)?(gpu|cuda)s?$")
+"""Switches that are off unless somebody asks for a GPU: on, where what is put on one lies on the XLA device."""
+_CONFIGURATION = re.compile(r"config|cfg|ya?ml|json|hparams|params")
+_CONFIGURATIONS = (".yaml", ".yml", ".json", ".toml", ".cfg")
+_MOST_FILES = 5000
+_PATHS = ("dir", "path", "root", "folder", "file", "data", "out", "save", "log", "checkpoint")
+
+
+def stand_in_for_arguments(given: Mapping[str, str], batch: int, clock: Clock, placement: Placement) -> None:
+    """Parsers that read the process's own command line get values for what they require. ``given`` are the user's
+    expressions, by the name of the argument; ``batch`` is the most rows of a batch, 0 for no bound."""
+    parse = argparse.ArgumentParser.parse_known_args
+
+    def parse_known_args(self: Any, args: Any = None, namespace: Any = None) -> Any:
+        if args is not None:
+            return parse(self, args, namespace)
+        words = sys.argv[1:]
+        found, rest = parse(self, [*words, *_required(self, words, clock)], namespace)
+        for action in self._actions:
+            _settle(found, action.dest, given, batch, clock)
+            if placement.of_program:
+                _ask_for_gpu(found, action.dest, clock)
+        return found, rest
+
+    argparse.ArgumentParser.parse_known_args = parse_known_args  # type: ignore[method-assign]
+
+
+def _required(parser: Any, words: list[str], clock: Clock) -> list[str]:
+    """The words that the parser would complain of."""
+    made: list[str] = []
+    positional = [each for each in words if not each.startswith("-")]
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            if not positional:
+                made.append(next(iter(action.choices)))
+                clock.assume(f"the command is `{made[-1]}`")
+            break
+        missing = not any(word.partition("=")[0] in action.option_strings for word in words)
+        if action.option_strings and action.required and missing:
+            values = _values(action)
+            made += [action.option_strings[-1], *values]
+            clock.assume(f"`{action.option_strings[-1]}` is {' '.join(values)}")
+        elif not action.option_strings and action.nargs not in ("?", "*", "...") and action.default is None:
+            if positional:
+                positional.pop(0)
+                continue
+            values = _values(action)
+            made += values
+            clock.assume(f"`{action.dest}` is {' '.join(values)}")
+    return made
+
+
+def _values(action: Any) -> list[str]:
+    count = action.nargs if isinstance(action.nargs, int) else 0 if action.nargs == 0 else 1
+    return [_value(action)] * count
+
+
+def _value(action: Any) -> str:
+    if action.choices:
+        return str(next(iter(action.choices)))
+    if action.type is int:
+        return "2"
+    if action.type is float:
+        return "0.1"
+    if _CONFIGURATION.search(action.dest.lower()):
+        found = _configuration(action.dest.lower())
+        if found is not None:
+            return found
+    return "." if any(word in action.dest.lower() for word in _PATHS) else "text"
+
+
+def _configuration(name: str) -> str | None:
+    """The program's own file that is named most like an argument."""
+    words = [each for each in re.split(r"[^a-z]+", name) if each and not _CONFIGURATION.search(each)]
+    names = (os.path.join(above, each) for above, _, files in os.walk(".", followlinks=False) for each in files)
+    found = [path for path in islice(names, _MOST_FILES) if path.endswith(_CONFIGURATIONS)]
+    named = [path for path in found if all(word in path.lower() for word in words)]
+    return min(named, key=lambda path: ("config" not in path.lower(), path.count(os.sep), path), default=None)
+
+
+def _settle(found: Any, name: str, given: Mapping[str, str], batch: int, clock: Clock) -> None:
+    value = getattr(found, name, None)
+    if name in given:
+        setattr(found, name, eval(given[name], {}))
+        clock.assume(f"`{name}` is {given[name]}, as the user says")
+    elif batch and isinstance(value, int) and not isinstance(value, bool) and value > batch and _ROWS.search(name):
+        setattr(found, name, batch)
+        clock.assume(f"`{name}` is {batch}, where the program asks for {value}")
+    elif isinstance(value, int) and not isinstance(value, bool) and value > 0 and _WORKERS.search(name):
+        setattr(found, name, 0)
+
+
+def _ask_for_gpu(found: Any, name: str, clock: Clock) -> None:
+    if getattr(found, name, None) is False and _GPU.search(name):
+        setattr(found, name, True)
+        clock.assume(f"`{name}` is asked for")

@@ -1,0 +1,233 @@
+"""Files at a script's border: what it saves is thrown away, what it downloads or restores is taken for restored.
+
+Imports torch.
+"""
+
+from __future__ import annotations
+
+import builtins
+import errno
+import glob
+import io
+import os
+import string
+import zlib
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from xlalint.device.borders.clock import Clock
+
+torch: Any = import_module("torch")
+_builtins: Any = import_module("builtins")
+_glob: Any = import_module("glob")
+_io: Any = import_module("io")
+_os: Any = import_module("os")
+
+_TEXTS = frozenset({".txt", ".tokens", ".raw"})
+_IMAGES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff"})
+_COUNT, _SIDE = 64, 256
+"""Of made-up images: how many a folder holds, and pixels of a side."""
+_WORDS = ("the", "model", "reads", "a", "line", "of", "words", "that", "nobody", "wrote", ".")
+_LINES = 400
+_NUMBERS, _KINDS = 1 << 16, 61
+"""How many numbers a file holds, and how many different ones."""
+_REFUSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EEXIST})
+
+
+class Restored(dict[str, Any]):
+    """What a file would hold: any entry, which all that restores itself takes as its own."""
+
+    def __missing__(self, key: str) -> Restored:
+        return self
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return super().get(key, default)
+
+
+def stand_in_for_files(clock: Clock) -> None:
+    """From here on in this process."""
+    _texts(clock)
+    _mapped_arrays(clock)
+    _folders()
+    _saved()
+    _restored(clock)
+    _terminal()
+    _images(clock)
+
+
+def _terminal() -> None:
+    """Scripts ask for its width when they are imported."""
+    original = os.popen
+
+    def opened(command: str, *args: Any, **kwargs: Any) -> Any:
+        return io.StringIO("24 80\n") if command.startswith("stty ") else original(command, *args, **kwargs)
+
+    _os.popen = opened
+
+
+def _texts(clock: Clock) -> None:
+    """A text that is not there has words in it; what can't be written is written to the scratch folder."""
+    original = builtins.open
+
+    def opened(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+        if any(letter in mode for letter in "wax+"):
+            _own_copy(file)
+        try:
+            return original(file, mode, *args, **kwargs)
+        except OSError as error:
+            if not isinstance(file, (str, os.PathLike)) or error.errno not in _REFUSED:
+                raise
+            path = Path(file)
+            if any(letter in mode for letter in "wax+"):
+                return original(path.name or "written", mode.replace("x", "w"), *args, **kwargs)
+            if path.suffix not in _TEXTS:
+                raise
+            clock.assume(f"`{path.name}` holds made-up words, as it is not there")
+            lines = [" ".join(_WORDS[number % 7 :]) for number in range(_LINES)]
+            text = "\n".join([string.printable[:94], *lines, ""])
+            return io.BytesIO(text.encode()) if "b" in mode else io.StringIO(text)
+
+    _builtins.open = _io.open = opened
+
+
+def _own_copy(file: Any) -> None:
+    """A link to a file of the program's becomes a file of this run before it is written to."""
+    if isinstance(file, (str, os.PathLike)) and os.path.islink(file):
+        text = Path(file).read_bytes() if os.path.isfile(file) else b""
+        os.unlink(file)
+        Path(file).write_bytes(text)
+
+
+def _mapped_arrays(clock: Clock) -> None:
+    """A file of numbers that is not there holds some."""
+    try:
+        numpy: Any = import_module("numpy")
+    except ImportError:
+        return
+    original = numpy.memmap
+
+    def mapped(file: Any, dtype: Any = "uint8", mode: str = "r+", *args: Any, **kwargs: Any) -> Any:
+        if isinstance(file, (str, os.PathLike)) and "w" not in mode and not os.path.exists(file):
+            clock.assume(f"`{Path(file).name}` holds made-up numbers, as it is not there")
+            return (numpy.arange(_NUMBERS) % _KINDS).astype(dtype)
+        return original(file, dtype, mode, *args, **kwargs)
+
+    numpy.memmap = mapped
+
+
+def _folders() -> None:
+    original = os.mkdir
+
+    def made(path: Any, *args: Any, **kwargs: Any) -> None:
+        try:
+            original(path, *args, **kwargs)
+        except FileNotFoundError:
+            # `makedirs` makes what is above.
+            raise
+        except OSError as error:
+            if error.errno not in (errno.EROFS, errno.EACCES, errno.EPERM):
+                raise
+
+    _os.mkdir = made
+
+
+def _saved() -> None:
+    """A checkpoint is read from the device, and goes nowhere."""
+    original = torch.save
+
+    def save(value: Any, file: Any, *args: Any, **kwargs: Any) -> None:
+        if not isinstance(file, (str, os.PathLike)):
+            original(value, file, *args, **kwargs)
+            return
+        original(value, io.BytesIO(), *args, **kwargs)
+        # Scripts copy the best of their files.
+        with suppress(OSError):
+            Path(file).touch()
+
+    torch.save = save
+
+
+def _restored(clock: Clock) -> None:
+    load = torch.load
+
+    def loaded(file: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(file, (str, os.PathLike)) and not (os.path.exists(file) and os.path.getsize(file)):
+            clock.assume(f"`{Path(file).name}` restores nothing, as it is not there")
+            return Restored()
+        return load(file, *args, **kwargs)
+
+    def downloaded(url: str, *_: Any, **__: Any) -> Restored:
+        clock.assume(f"`{url.rpartition('/')[2]}` is not downloaded: weights are as they were made")
+        return Restored()
+
+    torch.load = loaded
+    torch.hub.load_state_dict_from_url = downloaded
+    zoo: Any = import_module("torch.utils.model_zoo")
+    zoo.load_url = downloaded
+    for kind in (torch.nn.Module, torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler):
+        kind.load_state_dict = _taking(kind.load_state_dict)
+
+
+def _taking(original: Any) -> Any:
+    def load_state_dict(self: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(state, Restored):
+            return None
+        return original(self, state, *args, **kwargs)
+
+    return load_state_dict
+
+
+def _images(clock: Clock) -> None:
+    """Folders that are not there hold made-up images."""
+    _names(clock)
+    _opened_images(clock)
+
+
+def _names(clock: Clock) -> None:
+    find, names = glob.glob, os.listdir
+
+    def globbed(pattern: Any, *args: Any, **kwargs: Any) -> list[Any]:
+        found = find(pattern, *args, **kwargs)
+        folder, form = os.path.split(os.fspath(pattern))
+        if found or not isinstance(pattern, (str, os.PathLike)) or _has_images(folder, form):
+            return found
+        suffix = os.path.splitext(form)[1].lower()
+        suffix = suffix if suffix in _IMAGES else ".jpg"
+        clock.assume(f"`{pattern}` names {_COUNT} made-up images, as nothing is there")
+        return [os.path.join(folder.replace("*", "0"), f"{number}{suffix}") for number in range(_COUNT)]
+
+    def listed(folder: Any = ".") -> list[Any]:
+        try:
+            return names(folder)
+        except FileNotFoundError:
+            clock.assume(f"`{folder}` holds {_COUNT} made-up images, as it is not there")
+            return [f"{number}.jpg" for number in range(_COUNT)]
+
+    _glob.glob, _os.listdir = globbed, listed
+
+
+def _has_images(folder: str, form: str) -> bool:
+    """Whether an empty answer is the program's own business: the folder is there, or something else is asked for."""
+    suffix = os.path.splitext(form)[1].lower()
+    return (bool(folder) and os.path.isdir(folder)) or not (suffix in _IMAGES or suffix in (".*", ""))
+
+
+def _opened_images(clock: Clock) -> None:
+    try:
+        images: Any = import_module("PIL.Image")
+    except ImportError:
+        return
+    original = images.open
+
+    def opened(file: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return original(file, *args, **kwargs)
+        except FileNotFoundError:
+            clock.assume("images that are not there are made up")
+            number = zlib.crc32(str(file).encode())
+            made = images.effect_noise((_SIDE, _SIDE), 32 + number % 64)
+            return made.convert("RGB")
+
+    images.open = opened

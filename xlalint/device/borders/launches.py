@@ -1,0 +1,74 @@
+"""Launches of further processes: one is enough, and it is this one. Imports torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from xlalint.device.borders.clock import Clock
+from xlalint.device.borders.placement import Placement
+
+torch: Any = import_module("torch")
+_processes: Any = import_module("torch.multiprocessing")
+_distributed: Any = import_module("torch.distributed")
+_tree: Any = import_module("torch.utils._pytree")
+_parallel: Any = import_module("torch.nn.parallel")
+_launchers = ("torch_xla", "torch_xla.distributed.xla_multiprocessing")
+_COLLECTIVES = ("all_reduce", "broadcast", "reduce", "barrier", "monitored_barrier")
+
+
+def run_in_this_process(clock: Clock, placement: Placement) -> None:
+    """Spawned functions are called with rank 0; a group of processes has this one alone."""
+
+    def spawn(fn: Callable[..., Any], args: tuple[Any, ...] = (), *_: Any, **__: Any) -> Any:
+        clock.assume("one process runs it, with rank 0")
+        return fn(0, *args)
+
+    _processes.spawn = spawn
+    torch_xla, launcher = (import_module(name) for name in _launchers)
+    torch_xla.launch = launcher.spawn = spawn  # type: ignore[attr-defined]
+    alone = _alone(clock, placement)
+    for name in ("DataParallel", "DistributedDataParallel"):
+        setattr(torch.nn, name, alone)
+        setattr(_parallel, name, alone)
+    _stand_alone(clock)
+
+
+def _stand_alone(clock: Clock) -> None:
+    begin = _distributed.init_process_group
+
+    def init_process_group(backend: Any = None, *args: Any, **kwargs: Any) -> None:
+        if backend == "xla":
+            begin(backend, *args, **kwargs)
+            return
+        clock.assume("the group of processes has one member")
+        begin("gloo", store=_distributed.HashStore(), rank=0, world_size=1)
+        for name in _COLLECTIVES:
+            setattr(_distributed, name, lambda *_, **__: None)
+        _distributed.all_gather = _gather
+
+    _distributed.init_process_group = init_process_group
+
+
+def _gather(parts: list[Any], own: Any, *_: Any, **__: Any) -> None:
+    for each in parts:
+        each.copy_(own)
+
+
+def _alone(clock: Clock, placement: Placement) -> type:
+    class Alone(torch.nn.Module):  # type: ignore[misc]
+        """A model on all of its devices, of which there is one. On GPUs what it is given is moved to it."""
+
+        def __init__(self, module: Any, *_: Any, **__: Any) -> None:
+            super().__init__()
+            self.module = module
+
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            first = next(self.module.parameters(), None)
+            if first is not None and placement.of_program:
+                clock.assume("a model on several devices has one, to which it moves what it is given")
+                args, kwargs = _tree.tree_map_only(torch.Tensor, lambda one: one.to(first.device), (args, kwargs))
+            return self.module(*args, **kwargs)
+
+    return Alone

@@ -1,0 +1,74 @@
+"""What a script is run with: which places are watched, which loop grows, what is given. Imports nothing heavy."""
+
+from __future__ import annotations
+
+import msgspec
+
+from xlalint.findings.model import Neutral
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A flagged place, by its file and range: lines and columns from 1."""
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    neutral: Neutral
+    raises: bool = False
+    """Whether what is claimed is that it raises: it is tried as it is, before anything is placed for it."""
+
+
+class LoopPlace(msgspec.Struct, frozen=True):
+    """A loop, by its file and the line that it begins on."""
+
+    path: str
+    line: int
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """One run of a script."""
+
+    script: str
+    arguments: tuple[str, ...] = ()
+    folders: tuple[str, ...]
+    """Where the program's own files lie."""
+    packages: tuple[str, ...] = ()
+    """Folders with further installed packages."""
+    places: tuple[Place, ...]
+    without: tuple[int, ...] = ()
+    """The places that run without their cost, by their numbers."""
+    loop: LoopPlace | None = None
+    """The loop whose turns are counted; None for every one that takes steps."""
+    step_loops: tuple[LoopPlace, ...] = ()
+    boundary: bool = True
+    """Whether a step of a program that ends none is ended for it."""
+    ends: bool = False
+    """Whether the program is cut off behind the counted loop: what waits for a boundary there is counted."""
+    placed: bool = True
+    """Whether what it puts on a GPU is placed on the XLA device: not where it uses torch_xla itself."""
+    borders: bool = True
+    """Whether data, arguments, files and launches are stood in for."""
+    batch: int = 4
+    """The most rows of a batch; 0 for as many as the program asks for."""
+    given: dict[str, str] = {}
+    """By the name of an argument, the expression that the user gives for it."""
+
+
+class Log(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run leaves for whoever asked for it."""
+
+    reached: tuple[int, ...]
+    """By place, how often it ran."""
+    turns: tuple[int, ...]
+    """By place, in how many different steps it ran."""
+    raised: tuple[str | None, ...]
+    """By place, the exception that the device raised there, or nothing; None where it was not tried."""
+    assumptions: tuple[str, ...]
+    modes: tuple[bool, ...] = ()
+    """In which modes a module's forward ran: of evaluation (False), of training (True)."""
+    ended: str = ""
+    """Why the program was cut off, or how it failed."""
+    steps: int = 0
+    """Turns of the loop that was counted, or steps of all loops."""

@@ -1,0 +1,172 @@
+"""Runs a script whole, up to as many steps as are asked for, and tells which flagged places it came to."""
+
+from __future__ import annotations
+
+import ast
+import os
+import random
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import msgspec
+
+from xlalint.device.borders.arguments import stand_in_for_arguments
+from xlalint.device.borders.clock import Clock, Enough
+from xlalint.device.borders.files import stand_in_for_files
+from xlalint.device.borders.instrumented_files import Instrumentation, InstrumentedFinder
+from xlalint.device.borders.launches import run_in_this_process
+from xlalint.device.borders.loaders import watch_loaders
+from xlalint.device.borders.packages import MissingPackages
+from xlalint.device.borders.placement import Placement
+from xlalint.device.borders.places import WatchedPlace
+from xlalint.device.borders.plan import Log, Plan
+from xlalint.device.borders.turns import Loops
+from xlalint.device.borders.working_folder import enter_working_folder
+from xlalint.device.recording.inside.files import owner
+from xlalint.device.stubs.objects import Absent
+from xlalint.device.stubs.progress import Unavailable
+from xlalint.device.worker.protocol import LEFT
+
+_TORCHVISION = "torchvision"
+
+
+def run_script(given: Mapping[str, Any], steps: int) -> object:
+    """Run the script of a ``Plan``, given as plain values; the ``Log`` of it is left in the file ``LEFT``.
+
+    What may wait for a boundary at its end is returned.
+    """
+    plan = msgspec.convert(given, Plan)
+    left = Path(LEFT).resolve()
+    run = _Run(plan, steps)
+    ended = run.ended()
+    left.write_bytes(msgspec.json.encode(run.log(ended)))
+    return run.held
+
+
+class _Run:
+    def __init__(self, plan: Plan, steps: int) -> None:
+        self._plan = plan
+        self._clock = Clock(plan.boundary)
+        self._placement = Placement(self._clock, plan.placed)
+        self._loops = Loops(plan, steps, self._clock)
+        self._watched = [WatchedPlace(self._clock, self._placement) for _ in plan.places]
+        self._owned = owner(plan.folders)
+        self._missing = MissingPackages(self._clock)
+        self._instrumentation = Instrumentation(plan, self._loops, self._watched, self._read)
+
+    def ended(self) -> str:
+        """Run it; why it ended before its own end, or nothing."""
+        self._set_up()
+        try:
+            self._main()
+        except Enough as enough:
+            return str(enough)
+        except SystemExit as end:
+            return "" if end.code in (None, 0) else f"SystemExit: {end.code}"
+        except BaseException as error:  # the program may raise anything
+            traceback.print_exception(error)
+            return self._failure(error)
+        finally:
+            self._clock.end_step()
+        return ""
+
+    @property
+    def held(self) -> list[Any]:
+        return self._clock.held
+
+    def log(self, ended: str) -> Log:
+        return Log(
+            reached=tuple(each.count for each in self._watched),
+            turns=tuple(each.steps for each in self._watched),
+            raised=tuple(each.raised for each in self._watched),
+            assumptions=tuple(self._clock.assumptions),
+            modes=tuple(sorted(self._clock.modes)),
+            ended=ended,
+            steps=self._clock.steps if self._plan.loop is None else self._loops.counted,
+        )
+
+    def _set_up(self) -> None:
+        plan, clock = self._plan, self._clock
+        random.seed(0)
+        import_module("torch").manual_seed(0)
+        if "numpy" in sys.modules:
+            sys.modules["numpy"].random.seed(0)
+        self._placement.begin()
+        run_in_this_process(clock, self._placement)
+        watch_loaders(clock, self._loops, plan.batch, self._owned)
+        if plan.borders:
+            stand_in_for_arguments(plan.given, plan.batch, clock, self._placement)
+            enter_working_folder(plan.script, plan.folders)
+            stand_in_for_files(clock)
+            sys.meta_path.append(self._missing)
+        sys.meta_path.insert(0, InstrumentedFinder(self._instrumentation, self._owned))
+        sys.argv = [plan.script, *plan.arguments]
+        sys.path[:0] = [os.path.dirname(plan.script)]
+        sys.path += [folder for folder in (*plan.folders, *plan.packages) if folder not in sys.path]
+
+    def _read(self, tree: ast.Module) -> None:
+        """Before a file runs: what it asks for."""
+        self._missing.want(tree)
+        names = {name for node in ast.walk(tree) for name in _modules(node)}
+        if _TORCHVISION in names and self._plan.borders:
+            _once(_stand_in_for_data)(self._clock)
+
+    def _main(self) -> None:
+        module = ModuleType("__main__")
+        path = self._plan.script
+        sys.modules["__main__"] = module
+        vars(module).update(self._instrumentation.names(path), __file__=path, __package__=_package(path))
+        exec(self._instrumentation.code(path), vars(module))
+
+    def _failure(self, error: BaseException) -> str:
+        """One line: what was raised, and the last line of the program's own."""
+        frames = [each for each in traceback.extract_tb(error.__traceback__) if self._owned(each.filename)]
+        where = f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""
+        message = str(error).strip().partition("\n")[0][:200]
+        if self._missing.given and (isinstance(error, Unavailable) or Absent.__name__ in message):
+            return f"needs {', '.join(f'`{name}`' for name in self._missing.given)}, not installed: {message}{where}"
+        return f"{type(error).__name__}: {message}{where}"
+
+
+def _modules(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name.partition(".")[0] for alias in node.names]
+    return [(node.module or "").partition(".")[0]] if isinstance(node, ast.ImportFrom) else []
+
+
+def _stand_in_for_data(clock: Clock) -> None:
+    try:
+        import_module(_TORCHVISION)
+    except ImportError:
+        return
+    from xlalint.device.borders.data_sets import stand_in_for_torchvision
+
+    stand_in_for_torchvision(clock)
+
+
+_done: set[Callable[..., None]] = set()
+
+
+def _once(function: Callable[..., None]) -> Callable[..., None]:
+    if function in _done:
+        return lambda *_: None
+    _done.add(function)
+    return function
+
+
+def _package(path: str) -> str:
+    """The package that a script lies in, if it is one that is told by its folder; it is imported before."""
+    folder = os.path.dirname(path)
+    names: list[str] = []
+    while os.path.exists(os.path.join(folder, "__init__.py")):
+        names.insert(0, os.path.basename(folder))
+        folder = os.path.dirname(folder)
+    if not names:
+        return ""
+    sys.path.append(folder)
+    return ".".join(names)

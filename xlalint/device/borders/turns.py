@@ -1,0 +1,149 @@
+"""The loops of a script: those that take steps run for as many turns as are asked for, and the rest as they are.
+
+A loop takes steps where a loader gives it its items, where an optimizer updates in its turns, or where the linter
+says so. What lies around such a loop, as epochs do, runs once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from xlalint.device.borders.clock import Clock, Enough
+from xlalint.device.borders.plan import LoopPlace, Plan
+
+_OTHERS = 2
+"""Turns of loops that take steps, where another one is counted."""
+_AROUND = 1
+
+
+@dataclass
+class _Turn:
+    site: LoopPlace
+    updates: int
+    holds_steps: bool = False
+
+
+@dataclass
+class Loops:
+    """All loops of the program's own files."""
+
+    plan: Plan
+    steps: int
+    clock: Clock
+    drawing: int = 0
+    """How many loops are just asking for their next item."""
+    counted: int = 0
+    """Turns of the loop whose turns are counted."""
+    _taking_steps: set[LoopPlace] = field(default_factory=set)
+    _drawn: set[LoopPlace] = field(default_factory=set)
+    _around: set[LoopPlace] = field(default_factory=set)
+    _open: list[_Turn] = field(default_factory=list)
+    _thread: int = field(default_factory=threading.get_ident)
+
+    def __post_init__(self) -> None:
+        self._taking_steps.update(self.plan.step_loops)
+
+    def of_file(self, path: str) -> LoopsOfFile:
+        return LoopsOfFile(path, self)
+
+    @property
+    def most(self) -> int:
+        """Turns of a loop that takes steps and is not the one that is counted."""
+        return self.steps if self.plan.loop is None else _OTHERS
+
+    def is_enough(self, site: LoopPlace, count: int) -> bool:
+        if threading.get_ident() != self._thread:
+            return False
+        if site == self.plan.loop:
+            return count >= self.steps
+        if site in self._taking_steps:
+            return count >= self.most
+        return site in self._around and count >= _AROUND
+
+    def cut_off(self, site: LoopPlace) -> None:
+        """A loop has had its turns. Raises ``Enough`` where nothing more is wanted."""
+        self.clock.end_step()
+        if self.plan.ends and site == self.plan.loop:
+            self.clock.hold_what_lives()
+            raise Enough("the loop has had its turns")
+
+    def begin(self, site: LoopPlace, drawn: bool) -> _Turn:
+        if drawn:
+            self._taking_steps.add(site)
+            self._drawn.add(site)
+        elif site == self.plan.loop or site in self._taking_steps:
+            # A loader that was asked has begun the step.
+            self.clock.begin_step(site)
+        self.counted += site == self.plan.loop
+        turn = _Turn(site, self.clock.updates)
+        self._open.append(turn)
+        return turn
+
+    def end(self, turn: _Turn) -> None:
+        while self._open and self._open.pop() is not turn:
+            pass
+        if turn.holds_steps:
+            if turn.site not in self._drawn:
+                self._around.add(turn.site)
+                self._taking_steps.discard(turn.site)
+        elif self.clock.updates > turn.updates:
+            self._taking_steps.add(turn.site)
+        if turn.holds_steps or turn.site in self._taking_steps or turn.site == self.plan.loop:
+            for each in self._open:
+                each.holds_steps = True
+
+
+@dataclass
+class LoopsOfFile:
+    """What the loops of one file call."""
+
+    path: str
+    loops: Loops
+    _whiles: dict[int, _While] = field(default_factory=dict)
+
+    def turns(self, items: Iterable[Any], line: int) -> Iterator[Any]:
+        """The items of a `for`, up to the last one that is wanted."""
+        loops, site = self.loops, LoopPlace(self.path, line)
+        given, count = iter(items), 0
+        while not loops.is_enough(site, count):
+            drawn = loops.clock.draws
+            loops.drawing += 1
+            try:
+                item = next(given)
+            except StopIteration:
+                return
+            finally:
+                loops.drawing -= 1
+            turn = loops.begin(site, loops.clock.draws > drawn)
+            try:
+                yield item
+            finally:
+                loops.end(turn)
+            count += 1
+        loops.cut_off(site)
+
+    def enter(self, line: int) -> None:
+        """Before a `while`."""
+        self._whiles[line] = _While()
+
+    def turn(self, line: int) -> bool:
+        """Whether a `while` may ask for another turn."""
+        loops, site, own = self.loops, LoopPlace(self.path, line), self._whiles.setdefault(line, _While())
+        if own.turn is not None:
+            loops.end(own.turn)
+            own.turn = None
+            own.count += 1
+        if loops.is_enough(site, own.count):
+            loops.cut_off(site)
+            return False
+        own.turn = loops.begin(site, drawn=False)
+        return True
+
+
+@dataclass
+class _While:
+    count: int = 0
+    turn: _Turn | None = None

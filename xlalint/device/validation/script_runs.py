@@ -1,0 +1,186 @@
+"""Runs of a project's scripts: as they are, once for all findings of a loop, and without the cost of one."""
+
+from __future__ import annotations
+
+import os
+import pprint
+from collections.abc import Sequence
+from importlib.util import find_spec
+from threading import Lock
+
+import msgspec
+
+from xlalint.device.borders.plan import Log, LoopPlace, Place, Plan
+from xlalint.device.validation.case import Settings
+from xlalint.device.worker.client import Worker
+from xlalint.device.worker.experiment import Figures, measure
+from xlalint.device.worker.protocol import Failure
+from xlalint.findings.model import Diagnostic, Mode, Neutral
+from xlalint.slicing.scripts import Scripts
+
+_FEWEST = 2
+_SECONDS = 120.0
+"""Wall time that one run of a script may take, where the user allows no more: it begins with its imports."""
+_PRELOADED = ("torchvision", "xlalint.device.borders.script")
+"""What the worker imports once for all scripts, where it is there."""
+_PROGRAM = """\
+from xlalint.device.borders import run_script
+
+PLAN = {}
+
+
+def run(steps):
+    return run_script(PLAN, steps)
+"""
+_NOT_READS = frozenset({Neutral.BOUNDARY, Neutral.NOTHING, Neutral.ARGUMENT, Neutral.LOADED_AHEAD})
+_PLAIN = frozenset({Neutral.REPLAY_BATCH, Neutral.REPLAY_BACKWARD, Neutral.REPLAY_UPDATE})
+"""In a script, its own statements use the value, and run the backward pass."""
+
+
+class ScriptRun(msgspec.Struct, frozen=True):
+    """A script at N and 2N steps."""
+
+    text: str
+    figures: Figures
+    short: Log | None
+    long: Log | None
+    """None where the process ended without a word; ``failure`` tells why."""
+
+    @property
+    def failure(self) -> Failure | None:
+        return self.figures.failure
+
+
+class _Asked(msgspec.Struct, frozen=True):
+    """What distinguishes one run of a script from another."""
+
+    script: str
+    loop: LoopPlace | None
+    steps: int
+    """Of the shorter run."""
+    boundary: bool = True
+    ends: bool = False
+    without: tuple[int, ...] = ()
+
+
+class ScriptRuns:
+    """Of one project. A baseline is run once, by whoever asks first."""
+
+    def __init__(
+        self,
+        diagnostics: Sequence[Diagnostic],
+        folders: Sequence[str],
+        packages: Sequence[str],
+        scripts: Scripts,
+        settings: Settings,
+        *,
+        raising: frozenset[str] = frozenset(),
+        reading: frozenset[str] = frozenset(),
+    ) -> None:
+        """``packages`` are folders with installed packages; ``raising`` are the rules that claim that something raises,
+        by code; ``reading`` those that claim a read in each step, which falls on the flagged line: all of these are
+        taken out at once."""
+        self._scripts, self._packages = scripts, tuple(packages)
+        self._folders = tuple(dict.fromkeys(os.path.realpath(each) for each in folders if os.path.isdir(each)))
+        self.steps = max(_FEWEST, settings.steps // 2)
+        """Of the shorter run."""
+        self._seconds, self._given = max(settings.seconds, _SECONDS), settings.given
+        self._numbers = {_key(one): number for number, one in reversed([*enumerate(diagnostics)])}
+        self._places = tuple(_place(one, one.code in raising) for one in diagnostics)
+        self._loops = tuple(dict.fromkeys(loop for one in diagnostics if (loop := loop_of(one)) is not None))
+        self._reading = tuple(self.number(one) for one in diagnostics if self._is_read(one, reading))
+        self._lines = [{(one.path, line) for line in range(one.at.line, one.at.end_line + 1)} for one in diagnostics]
+        self._known: dict[_Asked, ScriptRun] = {}
+        self._locks: dict[_Asked, Lock] = {}
+        self._lock = Lock()
+
+    def number(self, one: Diagnostic) -> int:
+        return self._numbers[_key(one)]
+
+    def baseline(self, script: str, one: Diagnostic, worker: Worker) -> ScriptRun:
+        """As it is; a loop without a boundary of its own gets one unless that is what is flagged."""
+        ends = one.neutral is Neutral.BOUNDARY
+        return self._shared(_Asked(script, loop_of(one), self.steps_of(one), boundary=not ends, ends=ends), worker)
+
+    def without(self, script: str, one: Diagnostic, worker: Worker) -> ScriptRun:
+        ends = one.neutral is Neutral.BOUNDARY
+        numbers = () if ends else (self.number(one),)
+        return self._run(_Asked(script, loop_of(one), self.steps_of(one), ends=ends, without=numbers), worker)
+
+    def all_loops(self, script: str, worker: Worker) -> ScriptRun:
+        """As it is, each loop that takes steps for as many turns as are counted."""
+        return self._shared(_Asked(script, None, self.steps), worker)
+
+    def without_reads(self, script: str, one: Diagnostic, worker: Worker) -> ScriptRun | None:
+        """The same without any of the flagged reads; None where this is none of them, or shares a line with another:
+        there the line does not tell which of them it was."""
+        own = self._lines[self.number(one)]
+        beside = (self._lines[number] for number in self._reading if number != self.number(one))
+        if self.number(one) not in self._reading or any(own & lines for lines in beside):
+            return None
+        return self._shared(_Asked(script, None, self.steps, without=self._reading), worker)
+
+    def steps_of(self, one: Diagnostic) -> int:
+        """Of the shorter run."""
+        # Without a boundary the graph grows with the steps, and takes ever longer.
+        return _FEWEST if one.neutral is Neutral.BOUNDARY else self.steps
+
+    def _is_read(self, one: Diagnostic, reading: frozenset[str]) -> bool:
+        return one.code in reading and one.neutral not in _NOT_READS
+
+    def _shared(self, asked: _Asked, worker: Worker) -> ScriptRun:
+        with self._lock:
+            mine = self._locks.setdefault(asked, Lock())
+        with mine:
+            if asked not in self._known:
+                self._known[asked] = self._run(asked, worker)
+        return self._known[asked]
+
+    def _run(self, asked: _Asked, worker: Worker) -> ScriptRun:
+        plan = Plan(
+            script=asked.script,
+            folders=tuple(dict.fromkeys([*self._folders, os.path.dirname(asked.script)])),
+            packages=self._packages,
+            places=self._places,
+            without=asked.without,
+            loop=asked.loop,
+            step_loops=self._loops,
+            boundary=asked.boundary,
+            ends=asked.ends,
+            placed=not self._scripts.use_xla(asked.script),
+            given=self._given,
+        )
+        text = _text(plan)
+        preload = tuple(name for name in _PRELOADED if find_spec(name) is not None)
+        figures = measure(
+            worker, text, Mode.LAZY, asked.steps, self._seconds, record=True, preload=preload, owned=plan.folders
+        )
+        short, long = (_log(left) for left in (figures.left or ("", "")))
+        return ScriptRun(text, figures, short, long)
+
+
+def loop_of(one: Diagnostic) -> LoopPlace | None:
+    """The loop whose turns make a finding cost, where it is in the same file."""
+    return LoopPlace(os.path.realpath(one.path), one.loop_line) if one.loop_line else None
+
+
+def _key(one: Diagnostic) -> tuple[str, object, str]:
+    return one.path, one.at, one.code
+
+
+def _place(one: Diagnostic, raises: bool) -> Place:
+    neutral = Neutral.REPLAY if one.neutral in _PLAIN else one.neutral
+    at = one.at
+    return Place(os.path.realpath(one.path), at.line, at.column, at.end_line, at.end_column, neutral, raises)
+
+
+def _text(plan: Plan) -> str:
+    shown = pprint.pformat(msgspec.to_builtins(plan), width=100, sort_dicts=False)
+    return _PROGRAM.format(shown)
+
+
+def _log(left: str) -> Log | None:
+    try:
+        return msgspec.json.decode(left, type=Log)
+    except msgspec.DecodeError:
+        return None
