@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from xlalint.device.recording.inside.program import owner
+from xlalint.device.recording.inside.files import owner
 from xlalint.device.trace.launch import launch
 from xlalint.device.trace.steady_state import trace_of_folder
 from xlalint.findings.model import Mode

@@ -102,4 +102,4 @@ def test_a_slow_check_that_can_not_be_run_is_told_and_leaves_no_row(tmp_path: Pa
 def test_a_check_that_is_none_is_told() -> None:
     outcome = run("-m", "tools.slow", "corpse")
     assert outcome.returncode == 2
-    assert "no check `corpse`: there are corpus, mutation, programs, environments" in outcome.stderr
+    assert "no check `corpse`: there are corpus, mutation, programs, traced, environments" in outcome.stderr

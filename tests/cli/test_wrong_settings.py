@@ -158,3 +158,10 @@ def test_a_program_is_not_run_for_a_trace_that_the_configuration_would_spoil(xla
         Path("xlalint.toml").write_text(text)
         assert complaint(xlalint, "trace", "--", "touch", "ran").startswith("xlalint: error: xlalint.toml: key ")
         assert not Path("ran").exists()
+
+
+@pytest.mark.parametrize("given", ["x", "=1", "x=1 +"])
+def test_what_is_assumed_is_a_name_with_an_expression(xlalint: Xlalint, given: str) -> None:
+    outcome = xlalint("validate", "--assume", given, ".")
+    assert outcome.code == 2
+    assert "--assume" in outcome.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -78,6 +79,21 @@ def read_programs(status: int, output: str) -> Outcome:
     return Outcome(status == 0 and bool(rows) and not failed, f"{len(rows)} runs of models, {failed} failed")
 
 
+def traced_command(options: Options) -> list[str]:
+    if find_spec("torch_xla") is None:
+        raise Absent("not installed: torch_xla")
+    mirrors = os.environ.get("XLALINT_MIRRORS")
+    return [sys.executable, "benchmarks/traced.py", *(["--mirrors", mirrors] if mirrors else [])]
+
+
+def read_traced(status: int, output: str) -> Outcome:
+    rows = [line.strip("| ").split(" | ") for line in output.splitlines() if line.startswith("| ")]
+    told = sum(row[1] == row[2] for row in rows)
+    passed_over = output.count(": passed over, ")
+    text = f"{len(rows)} programs traced, {told} with the steps that their owner would count, {passed_over} passed over"
+    return Outcome(status == 0 and bool(rows) and told == len(rows), text)
+
+
 def environments_command(options: Options) -> list[str]:
     return [".ci/other-pythons"]
 
@@ -101,6 +117,7 @@ CHECKS: Mapping[str, Check] = MappingProxyType(
         "corpus": Check(corpus_command, read_corpus),
         "mutation": Check(mutation_command, read_mutation),
         "programs": Check(programs_command, read_programs),
+        "traced": Check(traced_command, read_traced),
         "environments": Check(environments_command, read_environments),
     }
 )
