@@ -14,6 +14,7 @@ import msgspec
 
 from xlalint.device.programs.stand_ins import ValueAt
 from xlalint.device.validation.case import Case, Settings
+from xlalint.device.validation.invocation import Invocation
 from xlalint.device.validation.script_runs import ScriptRuns
 from xlalint.device.validation.script_verdicts import NoVerdict, proved_by_script, with_reason
 from xlalint.device.validation.trials import no_evidence, validated
@@ -52,6 +53,7 @@ def validate(
     only: frozenset[str] = frozenset(),
     folders: Sequence[str] = (),
     packages: Sequence[str] = (),
+    invocation: Invocation | None = None,
     budget: float | None = None,
     told: Told | None = None,
     noted: Callable[[str], None] | None = None,
@@ -59,13 +61,13 @@ def validate(
     """``report`` with the evidence of each finding; those whose code is not among ``only``, if any, are left out.
 
     Statements of the linted program are run: ``guard`` says behind which wall, without it there is none. Scripts that
-    lead to a finding are looked for in ``folders``, and may import from ``packages``. After ``budget`` seconds no
-    finding is begun; errors come before warnings and notes. ``noted`` is told what the user should know of the device.
-    Raises ``WorkerError`` where there is none.
+    lead to a finding are looked for in ``folders``, and may import from ``packages``; with an ``invocation`` that
+    program is run as it is, and nothing else. After ``budget`` seconds no finding is begun; errors come before warnings
+    and notes. ``noted`` is told what the user should know of the device. Raises ``WorkerError`` where there is none.
     """
     kept = runnable(report, only)
     cases = _Cases(kept, configurations)
-    cases.look_for_scripts(folders, packages, settings)
+    cases.look_for_scripts(folders, packages, settings, invocation)
     with _Pool(min(jobs, len(kept)), settings, guard or Guard()) as pool:
         if noted is not None and not pool.network_off:
             noted(
@@ -160,13 +162,22 @@ class _Cases:
         self._rules = {loaded.rule.code: loaded for path in paths for loaded in rules_of(configurations.of_file(path))}
         self._pages = {one.code: _page(self._rules[one.code]) for one in diagnostics if one.code in self._rules}
 
-    def look_for_scripts(self, folders: Sequence[str], packages: Sequence[str], settings: Settings) -> None:
+    def look_for_scripts(
+        self, folders: Sequence[str], packages: Sequence[str], settings: Settings, invocation: Invocation | None
+    ) -> None:
         self._scripts = Scripts(folders)
         claims = {code: _growths(page.experiments) for code, page in self._pages.items()}
         raising = frozenset(code for code, metrics in claims.items() if "raises" in metrics)
         reading = frozenset(code for code, metrics in claims.items() if metrics.get("reads")) - raising
         self._runs = ScriptRuns(
-            self._diagnostics, folders, packages, self._scripts, settings, raising=raising, reading=reading
+            self._diagnostics,
+            folders,
+            packages,
+            self._scripts,
+            settings,
+            raising=raising,
+            reading=reading,
+            invocation=invocation,
         )
 
     def _read(self, path: str) -> SyntaxTree | None:
@@ -184,10 +195,16 @@ class _Cases:
         def value(spans: Iterable[Span]) -> Value:
             return self._sights.value(diagnostic.path, spans)
 
+        invocation = self._runs.invocation
         try:
+            if invocation is not None:
+                return proved_by_script(case, [invocation.script], self._runs, worker)
             if settings.modes == (Mode.LAZY,):
                 return proved_by_script(case, self._scripts.leading_to(diagnostic.path), self._runs, worker)
         except NoVerdict as error:
+            if invocation is not None:
+                reason = str(error) or "a run of the program does not tell"
+                return no_evidence(reason, settings, worker.versions)
             return with_reason(self._by_slice(case, value, worker, settings), str(error))
         return self._by_slice(case, value, worker, settings)
 

@@ -165,3 +165,30 @@ def test_what_is_assumed_is_a_name_with_an_expression(xlalint: Xlalint, given: s
     outcome = xlalint("validate", "--assume", given, ".")
     assert outcome.code == 2
     assert "--assume" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("program", "told"),
+    {
+        (): "give a program after `--`",
+        ("torchrun", "x.py"): "`torchrun` is no Python",
+        ("python",): "`python` names no file and no module",
+        ("python", "nope.py"): "nope.py: no such file",
+        ("python", "-m", "nope.train"): "no module `nope.train` lies in",
+        ("python", "-c", "pass"): "names no file and no module",
+    }.items(),
+    ids=str,
+)
+def test_what_is_no_program_is_not_run(xlalint: Xlalint, program: tuple[str, ...], told: str) -> None:
+    assert told in complaint_with_usage(xlalint, "validate", "--run", "--", *program)
+
+
+def test_a_program_runs_in_lazy_mode_only(xlalint: Xlalint) -> None:
+    told = complaint_with_usage(xlalint, "validate", "--run", "--mode", "eager", "--", "python", "mono/b/x.py")
+    assert "--run does not go with --mode eager" in told
+
+
+def complaint_with_usage(xlalint: Xlalint, *arguments: str) -> str:
+    outcome = xlalint(*arguments)
+    assert (outcome.code, outcome.out) == (2, "")
+    return outcome.errors[-1]

@@ -28,8 +28,24 @@ from xlalint.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from xlalint.device.validation.invocation import Invocation
     from xlalint.findings.configuration import Configurations
     from xlalint.findings.model import Diagnostic, Mode, Report, Verdict
+
+
+_RUN = "--run"
+_PROGRAM = f"{__name__}.program"
+
+
+class _BeforeProgram(click.Command):
+    """With `--run`, what follows `--` is a program, and no path of the linter's."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if "--" in args and _RUN in args[: args.index("--")]:
+            at = args.index("--")
+            ctx.meta[_PROGRAM] = tuple(args[at + 1 :])
+            args = args[:at]
+        return super().parse_args(ctx, args)
 
 
 class Wanted(NamedTuple):
@@ -42,10 +58,13 @@ class Wanted(NamedTuple):
     keep: str | None
     assume: dict[str, str]
     budget: float | None
+    invocation: Invocation | None
 
 
-@click.command("validate", short_help="Run each finding on a device, and confirm or refute it.", epilog=TERMS)
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.command(
+    "validate", cls=_BeforeProgram, short_help="Run each finding on a device, and confirm or refute it.", epilog=TERMS
+)
+@click.argument("paths", nargs=-1, metavar="[PATH]... [-- PROGRAM...]")
 @settings_options
 @click.option(
     "--output-format",
@@ -63,6 +82,7 @@ class Wanted(NamedTuple):
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even where something is found.")
 @click.option("--strict", is_flag=True, help="Exit with 2 where any file can't be read.")
 @project_options
+@click.option(_RUN, "as_it_is", is_flag=True, help="Run PROGRAM (`python train.py …`) as it is, and nothing else.")
 @click.option("--steps", type=click.IntRange(2, 1000), default=6, show_default=True, help="Steps of the shorter run.")
 @click.option("--timeout", type=Seconds(), default=30.0, show_default=True, help="Seconds that one run may take.")
 @click.option("--only", metavar="LIST", multiple=True, callback=joined_some, help="Run findings of these rules only.")
@@ -83,9 +103,11 @@ def command(paths: tuple[str, ...], rules: bool, project: str | None, no_project
 
     The device is that of PJRT_DEVICE, the CPU by default. A script that leads to a finding is run, up to some steps; or
     the finding is cut out of your program. Statements of yours run, behind a wall, and what is not there is stood in
-    for. Exit codes: 0 nothing found that the device does not refute, 1
+    for. With --run, PROGRAM is run as it is, in a scratch copy of this folder, and cut off after --steps steps; without
+    PATHs it is linted with the files that it imports. Exit codes: 0 nothing found that the device does not refute, 1
     findings, 2 the tool could not do what was asked.
     """
+    chosen["invocation"] = _invocation(chosen.pop("as_it_is"), rules, chosen["mode"])
     wanted = Wanted(*(chosen.pop(name) for name in Wanted._fields))
     sandbox = sandboxing.wanted(chosen)
     if rules:
@@ -97,11 +119,13 @@ def command(paths: tuple[str, ...], rules: bool, project: str | None, no_project
     configured = configurations(chosen)
     if "-" in paths:
         raise click.UsageError("standard input can't be validated: name a file")
-    named = check.named_paths(paths or (".",))
+    named = check.named_paths(paths or _run_by(wanted.invocation))
     only = _codes(wanted.only)
     linted = check.linted(named, configured, None, check.Reading(True, project, no_project), output)
     folders = _folders(named, configured, project, no_project)
-    bounds = _Bounds(sandbox, folders, _packages(configured))
+    if wanted.invocation is not None:
+        folders += [wanted.invocation.folder, os.path.dirname(wanted.invocation.script)]
+    bounds = _Bounds(sandbox, folders, _packages(configured, wanted.invocation))
     report = _validated(linted, configured, wanted, only, bounds, output.quiet)
     _complain_of_other_devices(report)
     kept = wanted.keep is None or _keep(report, Path(wanted.keep))
@@ -122,6 +146,32 @@ class _Bounds(NamedTuple):
     """Folders with installed packages, which may be read and imported from."""
 
 
+def _invocation(as_it_is: bool, rules: bool, mode: str | None) -> Invocation | None:
+    """What follows `--`, where the program itself is to be run. Raises ``UsageError``."""
+    from xlalint.device.validation.invocation import NotRunnable, invocation_of
+
+    if not as_it_is:
+        return None
+    if rules or mode not in (None, "lazy"):
+        raise click.UsageError(f"--run does not go with {'--rules' if rules else f'--mode {mode}'}")
+    try:
+        return invocation_of(click.get_current_context().meta.get(_PROGRAM, ()), os.getcwd())
+    except NotRunnable as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _run_by(invocation: Invocation | None) -> list[str]:
+    """The files of a program, as they are shown from here; this folder where there is none."""
+    from xlalint.slicing.scripts import Scripts
+
+    if invocation is None:
+        return ["."]
+    folders = [os.path.dirname(invocation.script), invocation.folder]
+    found = Scripts(folders).run_by(invocation.script) or [invocation.script]
+    here = os.path.join(os.path.realpath(os.getcwd()), "")
+    return [each.removeprefix(here) for each in found]
+
+
 def _folders(named: list[Path], configured: Configurations, project: str | None, alone: bool) -> list[str]:
     """What is linted, and the projects that it lies in."""
     from xlalint.inputs import projects
@@ -129,12 +179,13 @@ def _folders(named: list[Path], configured: Configurations, project: str | None,
     return [*map(os.path.abspath, named), *(() if alone else projects(named, None, project, configured))]
 
 
-def _packages(configured: Configurations) -> list[str]:
+def _packages(configured: Configurations, invocation: Invocation | None) -> list[str]:
     """Those of the environment that is named, is active, or lies in this folder, if they are of this Python."""
     from xlalint.installed.environment import folders_of
 
     here = os.getcwd()
-    found = folders_of(configured.of_folder(here).settings.python, here)
+    named = invocation.interpreter if invocation is not None else ""
+    found = folders_of(named or configured.of_folder(here).settings.python, here)
     other = re.compile(rf"[/\\\\]python(?!{sys.version_info[0]}\\.{sys.version_info[1]}[/\\\\])\\d")
     return [folder for folder in found if not other.search(folder)]
 
@@ -186,6 +237,7 @@ def _validated(
             only=only,
             folders=_searched(bounds.folders),
             packages=bounds.packages,
+            invocation=wanted.invocation,
             budget=wanted.budget,
             told=told,
             noted=None if quiet else lambda text: complain("note", text),

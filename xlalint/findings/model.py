@@ -155,7 +155,7 @@ class Basis(Enum):
     """The basis of a verdict: computed by the program's own statements, or assumed."""
 
     RUN = "run"
-    """The program itself."""
+    """The program itself, with its own command line and data."""
     SCRIPT = "script"
     """A script that leads to the place was run, from its command line to its steps; data, files and devices that are
     not there were stood in for."""

@@ -9,7 +9,7 @@ from xlalint.findings.model import Basis, Evidence, Mode, ModeEvidence, Verdict
 _COLUMNS = ("compiles", "executions", "reads", "uploads", "fallbacks", "graph_breaks")
 _ALWAYS = ("compiles", "executions", "reads")
 _BASES = {
-    Basis.RUN: "the program itself was run",
+    Basis.RUN: "the program itself was run, up to some steps",
     Basis.SCRIPT: "a script that leads to it was run, up to some steps",
     Basis.SLICE: "its own statements were run, from stand-ins for the rest of the program",
     Basis.ASSUMED: "what it works on was itself a stand-in",

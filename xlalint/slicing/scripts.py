@@ -43,16 +43,20 @@ class Scripts:
         found = [each for each in distances if self._files[each].is_script]
         return sorted(found, key=lambda each: (_rank(each), distances[each], each))[:_MOST_SCRIPTS]
 
-    def use_xla(self, script: str) -> bool:
-        """Whether a script, or a file that it imports, imports torch_xla."""
-        seen: set[str] = set()
+    def run_by(self, script: str) -> list[str]:
+        """The script, and the files that it imports, also through others; empty where it can't be read."""
+        seen: dict[str, None] = {}
         waiting = [os.path.realpath(script)]
         while waiting:
-            path = waiting.pop()
+            path = waiting.pop(0)
             if path not in seen and path in self._files:
-                seen.add(path)
-                waiting += self._files[path].imports
-        return any(self._files[path].uses_xla for path in seen)
+                seen[path] = None
+                waiting += sorted(self._files[path].imports)
+        return list(seen)
+
+    def use_xla(self, script: str) -> bool:
+        """Whether a script, or a file that it imports, imports torch_xla."""
+        return any(self._files[path].uses_xla for path in self.run_by(script))
 
     def _distances(self, wanted: str) -> dict[str, int]:
         """How many imports lie between each file and the wanted one."""

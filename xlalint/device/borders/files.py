@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from xlalint.device.borders.clock import Clock
+from xlalint.device.borders.scratch_copy import own_copy
 
 torch: Any = import_module("torch")
 _builtins: Any = import_module("builtins")
@@ -73,7 +74,7 @@ def _texts(clock: Clock) -> None:
 
     def opened(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
         if any(letter in mode for letter in "wax+"):
-            _own_copy(file)
+            own_copy(file)
         try:
             return original(file, mode, *args, **kwargs)
         except OSError as error:
@@ -90,14 +91,6 @@ def _texts(clock: Clock) -> None:
             return io.BytesIO(text.encode()) if "b" in mode else io.StringIO(text)
 
     _builtins.open = _io.open = opened
-
-
-def _own_copy(file: Any) -> None:
-    """A link to a file of the program's becomes a file of this run before it is written to."""
-    if isinstance(file, (str, os.PathLike)) and os.path.islink(file):
-        text = Path(file).read_bytes() if os.path.isfile(file) else b""
-        os.unlink(file)
-        Path(file).write_bytes(text)
 
 
 def _mapped_arrays(clock: Clock) -> None:

@@ -31,7 +31,11 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """One run of a script."""
 
     script: str
+    module: str = ""
+    """Its name, where it is run by that: `python -m`."""
     arguments: tuple[str, ...] = ()
+    copied: str = ""
+    """The folder of which it gets a scratch copy to run in; without one it gets links of its own files."""
     folders: tuple[str, ...]
     """Where the program's own files lie."""
     packages: tuple[str, ...] = ()
@@ -49,7 +53,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     placed: bool = True
     """Whether what it puts on a GPU is placed on the XLA device: not where it uses torch_xla itself."""
     borders: bool = True
-    """Whether data, arguments, files and launches are stood in for."""
+    """Whether data, arguments and files are stood in for."""
     batch: int = 4
     """The most rows of a batch; 0 for as many as the program asks for."""
     given: dict[str, str] = {}

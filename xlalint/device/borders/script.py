@@ -25,6 +25,7 @@ from xlalint.device.borders.packages import MissingPackages
 from xlalint.device.borders.placement import Placement
 from xlalint.device.borders.places import WatchedPlace
 from xlalint.device.borders.plan import Log, Plan
+from xlalint.device.borders.scratch_copy import enter_scratch_copy
 from xlalint.device.borders.turns import Loops
 from xlalint.device.borders.working_folder import enter_working_folder
 from xlalint.device.recording.inside.files import owner
@@ -104,9 +105,11 @@ class _Run:
             enter_working_folder(plan.script, plan.folders)
             stand_in_for_files(clock)
             sys.meta_path.append(self._missing)
+        elif plan.copied:
+            enter_scratch_copy(plan.copied)
         sys.meta_path.insert(0, InstrumentedFinder(self._instrumentation, self._owned))
         sys.argv = [plan.script, *plan.arguments]
-        sys.path[:0] = [os.path.dirname(plan.script)]
+        sys.path[:0] = [plan.copied if plan.module else os.path.dirname(plan.script)]
         sys.path += [folder for folder in (*plan.folders, *plan.packages) if folder not in sys.path]
 
     def _read(self, tree: ast.Module) -> None:
@@ -120,7 +123,8 @@ class _Run:
         module = ModuleType("__main__")
         path = self._plan.script
         sys.modules["__main__"] = module
-        vars(module).update(self._instrumentation.names(path), __file__=path, __package__=_package(path))
+        package = self._plan.module.rpartition(".")[0] if self._plan.module else _package(path)
+        vars(module).update(self._instrumentation.names(path), __file__=path, __package__=package)
         exec(self._instrumentation.code(path), vars(module))
 
     def _failure(self, error: BaseException) -> str:

@@ -12,6 +12,7 @@ import msgspec
 
 from xlalint.device.borders.plan import Log, LoopPlace, Place, Plan
 from xlalint.device.validation.case import Settings
+from xlalint.device.validation.invocation import Invocation
 from xlalint.device.worker.client import Worker
 from xlalint.device.worker.experiment import Figures, measure
 from xlalint.device.worker.protocol import Failure
@@ -76,11 +77,12 @@ class ScriptRuns:
         *,
         raising: frozenset[str] = frozenset(),
         reading: frozenset[str] = frozenset(),
+        invocation: Invocation | None = None,
     ) -> None:
         """``packages`` are folders with installed packages; ``raising`` are the rules that claim that something raises,
         by code; ``reading`` those that claim a read in each step, which falls on the flagged line: all of these are
-        taken out at once."""
-        self._scripts, self._packages = scripts, tuple(packages)
+        taken out at once. With an ``invocation`` the program is run as it is, and nothing is stood in for."""
+        self._scripts, self._packages, self.invocation = scripts, tuple(packages), invocation
         self._folders = tuple(dict.fromkeys(os.path.realpath(each) for each in folders if os.path.isdir(each)))
         self.steps = max(_FEWEST, settings.steps // 2)
         """Of the shorter run."""
@@ -136,7 +138,7 @@ class ScriptRuns:
                 self._known[asked] = self._run(asked, worker)
         return self._known[asked]
 
-    def _run(self, asked: _Asked, worker: Worker) -> ScriptRun:
+    def _plan(self, asked: _Asked) -> Plan:
         plan = Plan(
             script=asked.script,
             folders=tuple(dict.fromkeys([*self._folders, os.path.dirname(asked.script)])),
@@ -150,6 +152,10 @@ class ScriptRuns:
             placed=not self._scripts.use_xla(asked.script),
             given=self._given,
         )
+        return plan if self.invocation is None else _as_it_is(plan, self.invocation)
+
+    def _run(self, asked: _Asked, worker: Worker) -> ScriptRun:
+        plan = self._plan(asked)
         text = _text(plan)
         preload = tuple(name for name in _PRELOADED if find_spec(name) is not None)
         figures = measure(
@@ -157,6 +163,20 @@ class ScriptRuns:
         )
         short, long = (_log(left) for left in (figures.left or ("", "")))
         return ScriptRun(text, figures, short, long)
+
+
+def _as_it_is(plan: Plan, invocation: Invocation) -> Plan:
+    """Its steps are ended for it only to see what a missing boundary costs."""
+    return msgspec.structs.replace(
+        plan,
+        module=invocation.module,
+        arguments=invocation.arguments,
+        copied=invocation.folder,
+        boundary=plan.boundary and plan.ends,
+        placed=False,
+        borders=False,
+        batch=0,
+    )
 
 
 def loop_of(one: Diagnostic) -> LoopPlace | None:

@@ -99,7 +99,7 @@ class _Proof:
         return Evidence(
             verdict=found.verdict,
             reason=found.reason,
-            basis=Basis.SCRIPT,
+            basis=Basis.SCRIPT if self.runs.invocation is None else Basis.RUN,
             assumptions=before.long.assumptions if before.long is not None else (),
             device=device_of(self.worker.versions),
             modes={Mode.LAZY: found},
@@ -115,7 +115,7 @@ class _Proof:
             raise NoVerdict(failed(run.failure) if run.failure is not None else "told nothing of its run")
         told = log.raised[self.number]
         if not log.reached[self.number]:
-            raise NoVerdict(f"does not come to it{f': {log.ended}' if log.ended else ''}")
+            raise NoVerdict(f"does not come to it{f': {log.ended}' if log.ended else self._in_its_steps}")
         if told is None:
             raise NoVerdict("comes to it, where it can't be tried")
         if told and told.partition(":")[0] in self.case.raises:
@@ -123,6 +123,10 @@ class _Proof:
         if self.case.claims.keys() != {"raises"} or told:
             raise NoVerdict(f"comes to it, and it {f'raises {told}' if told else 'raises nothing'}")
         return ModeEvidence(verdict=Verdict.REFUTED, reason="it ran, and raised nothing")
+
+    @property
+    def _in_its_steps(self) -> str:
+        return f" in its {2 * self.runs.steps_of(self.case.diagnostic)} steps"
 
     def _must_have_come_here(self, run: ScriptRun) -> None:
         """The place ran in as many steps as there were; fewer say something only if the script itself ended them."""
@@ -133,7 +137,7 @@ class _Proof:
         steps = run.long.turns[self.number]
         ended = f": {run.long.ended}" if run.long.ended else ""
         if not steps:
-            raise NoVerdict(f"does not come to it{ended}")
+            raise NoVerdict(f"does not come to it{ended or self._in_its_steps}")
         if ended and steps <= self.runs.steps_of(self.case.diagnostic):
             raise NoVerdict(f"comes to it in {steps} steps only{ended}")
         if not any(figures.get(name) for figures in (run.figures.once, run.figures.per_step) for name in _ON_A_DEVICE):
@@ -147,7 +151,8 @@ class _Proof:
         if came < run.long.steps:
             raise NoVerdict(f"comes to it in {came} of {run.long.steps} steps")
         if self.case.rule.family == _BUCKETING:
-            raise NoVerdict("comes to it, and its data, made up, does not vary")
+            varies = "its data, made up, does not vary" if self.runs.invocation is None else "no shape varies so early"
+            raise NoVerdict(f"comes to it, and {varies}")
         if self.case.rule.code == _MODES:
             both = len(run.long.modes) == 2
             why = "compiles as many graphs without the switch" if both else "does not run a model in both modes"
