@@ -89,6 +89,8 @@ class SignKind(Kind):
     START_TRACE = "start-trace"
     STEP_WITHOUT_BARRIER = "step-without-barrier"
     TRAIN = "train"
+    UPLOADED = "uploaded"
+    """What was made on the host, and not read from the device, is moved there."""
 
 
 CALLS_OF_MODELS: Final = frozenset({SignKind.MODEL_CALL, SignKind.LAYER_CALL})

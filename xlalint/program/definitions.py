@@ -69,6 +69,11 @@ class ClassScope:
         self.filled_in: dict[str, tuple[str, ...]] = {}
 
 
+def may_be_method(name: str, parameters: tuple[ir.Parameter, ...]) -> bool:
+    """A function in a class's body; a lambda there may be the default of a method's parameter, and takes no object."""
+    return name != "<lambda>" or any(parameter.name == "self" for parameter in parameters[:1])
+
+
 class Scopes:
     """The stack of open functions and classes of one file, and what has been collected for its module."""
 
@@ -144,7 +149,7 @@ class Scopes:
     ) -> ir.FunctionIR:
         scope = self.current
         owner = ""
-        if len(self.stack) > 1 and isinstance(self.stack[-2], ClassScope):
+        if len(self.stack) > 1 and isinstance(self.stack[-2], ClassScope) and may_be_method(name, parameters):
             owner = ".".join(self.qualname[:-1])
             self.collect_attributes(name, scope, self.stack[-2])
         free = tuple(sorted((scope.read - scope.bound) | scope.outer))

@@ -257,3 +257,17 @@ SETTINGS = ("Config", "Arguments", "Args", "Options")
 LEVELS = frozenset(
     {"debug", "info", "warning", "warn", "error", "critical", "exception", "log", "warning_once", "info_once"}
 )
+
+
+LANGUAGE_MODELS = frozenset({"transformers", "peft", "trl", "optimum", "unsloth", "auto_gptq", "awq"})
+"""Libraries whose models have ``generate``."""
+GENERATION_OPTIONS = frozenset(
+    {
+        "**", "input_ids", "inputs_embeds", "attention_mask", "pixel_values", "input_features", "decoder_input_ids",
+        "generation_config", "logits_processor", "stopping_criteria", "streamer", "max_new_tokens", "min_new_tokens",
+        "max_length", "min_length", "do_sample", "num_beams", "num_return_sequences", "temperature", "top_k", "top_p",
+        "repetition_penalty", "no_repeat_ngram_size", "length_penalty", "early_stopping", "eos_token_id",
+        "pad_token_id", "bos_token_id", "use_cache", "return_dict_in_generate", "output_scores", "synced_gpus",
+    }
+)  # fmt: skip
+"""What it takes."""

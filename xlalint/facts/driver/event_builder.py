@@ -34,7 +34,7 @@ UNKNOWN_BOUND = 2
 FEW_WORDS = 5
 """``# mark the step`` names what a line does; so many words may say why."""
 TRAINING = LEARNS | {SignKind.FRAMEWORK}
-COMPUTED = TRAINING | CALLS_OF_MODELS | {SignKind.MOVED, SignKind.BATCH_MOVED, SignKind.BOUNDARY}
+COMPUTED = TRAINING | CALLS_OF_MODELS | {SignKind.MOVED, SignKind.UPLOADED, SignKind.BATCH_MOVED, SignKind.BOUNDARY}
 
 
 class Text:

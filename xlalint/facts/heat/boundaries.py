@@ -14,6 +14,15 @@ from xlalint.facts.kinds import BOUNDARY_CONTEXTS, LEARNS, LoopKind, RegionKind,
 from xlalint.facts.records import RawEvent, RegionKey
 from xlalint.facts.regions import FunctionFacts, loop_of, regions_around, within
 
+READ_BEFORE = frozenset({SignKind.LOADER, SignKind.MOVED})
+"""What is moved to the device in each round was read before it, and nothing grows."""
+INTERRUPTS = READ_BEFORE | {SignKind.UPLOADED}
+"""The same for a loop that goes on until a test says otherwise: what that has read is made a tensor again."""
+ON_ITS_OWN = frozenset(
+    {SignKind.PLAIN_LOADER, SignKind.MOVED, SignKind.UPLOADED, SignKind.PLAIN_STEP, SignKind.MANUAL_STEP}
+)
+"""Signs of a training that nothing out of sight carries out."""
+
 
 def of_loops(function: FunctionFacts, heat: HeatMap) -> Iterator[RawEvent]:
     """What is told of whole loops, once it is known which are step loops."""
@@ -38,21 +47,17 @@ def loops_without_boundary(function: FunctionFacts, heat: HeatMap) -> Iterator[R
             continue
         # Without an optimizer the parameters may be changed one by one.
         trains = SignKind.OPTIMIZER_STEP in signs or signs >= {SignKind.BACKWARD, SignKind.MANUAL_STEP}
-        # What is moved to the device in each round was read before it, and nothing grows.
         generating = (
             (loop[0] == RegionKind.WHILE or generates(function, loop))
             and SignKind.MODEL_CALL in signs
-            and not signs & {SignKind.LOADER, SignKind.MOVED}
+            and signs.isdisjoint(INTERRUPTS if loop[0] == RegionKind.WHILE else READ_BEFORE)
         )
         evaluates = (
             function.regions[loop].over == "loader" and SignKind.MODEL_CALL in signs and SignKind.BATCH_MOVED in signs
         )
         # Who calls ``xm.optimizer_step`` knows of XLA: a loader that can't be seen may set the boundary.
         unset = SignKind.STEP_WITHOUT_BARRIER in signs and function.regions[loop].over == "counter"
-        if trains and (
-            unset
-            or not signs.isdisjoint({SignKind.PLAIN_LOADER, SignKind.MOVED, SignKind.PLAIN_STEP, SignKind.MANUAL_STEP})
-        ):
+        if trains and (unset or not signs.isdisjoint(ON_ITS_OWN)):
             yield boundary_event(function, loop, "training")
         elif trains or (loop[0] != RegionKind.WHILE and heat.reads_each_turn(function, loop)):
             continue

@@ -15,7 +15,7 @@ from xlalint.program.ir import encloses, unpack
 STRONG = frozenset({SignKind.OPTIMIZER_STEP, SignKind.BOUNDARY, SignKind.BACKWARD})
 WEAK = frozenset({SignKind.MODEL_CALL, SignKind.LOADER})
 EVIDENCE = STRONG | WEAK | {SignKind.MAKES_MODEL, SignKind.ENVIRONMENT_STEP}
-PERFORMED = EVIDENCE | {SignKind.FRAMEWORK, SignKind.MOVED}
+PERFORMED = EVIDENCE | {SignKind.FRAMEWORK, SignKind.MOVED, SignKind.UPLOADED}
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -109,11 +109,12 @@ class StepLoops:
 
     def reads_each_turn(self, function: FunctionFacts, loop: RegionKey) -> bool:
         """Whether each turn of a loop waits for the device."""
-        if any(function.reads_at(sign) and within(function, sign.region, loop) for sign in function.signs):
+        if any(
+            sign.kind is SignKind.HOST_READ and runs_each_turn(function, sign.region, loop) for sign in function.signs
+        ):
             return True
         return any(
-            edge.callee in self.readers and within(function, edge.region, loop) and not is_seldom(function, edge.region)
-            for edge in function.calls
+            edge.callee in self.readers and runs_each_turn(function, edge.region, loop) for edge in function.calls
         )
 
     def find_performers(self) -> None:

@@ -8,6 +8,7 @@ from xlalint.facts.detectors.mode_switches import switch_mode
 from xlalint.facts.detectors.round_trips import check_way_to_host
 from xlalint.facts.detectors.unsupported import check_restrictions
 from xlalint.facts.detectors.uploads import check_module
+from xlalint.facts.domain.known_names import GENERATION_OPTIONS, LANGUAGE_MODELS
 from xlalint.facts.domain.lattice import join, sequence
 from xlalint.facts.domain.refinement import at_most
 from xlalint.facts.domain.role import Role
@@ -52,7 +53,8 @@ def call_module_method(frame: Frame, receiver: Module | Instance | Struct, call:
     if call.name in MODULE_RESULTS:
         return held_by(receiver, MODULE_RESULTS[call.name])
     if call.name == "cuda":
-        note_cuda(frame, call.node)
+        if type(receiver) is not Module or not modules.holds_no_tensors(receiver):
+            note_cuda(frame, call.node)
         return receiver
     if call.name in ("to", "cpu", "float", "half", "double", "bfloat16", "requires_grad_", "apply", "type"):
         if isinstance(receiver, Module) or members.is_module_class(frame, receiver.ir):
@@ -66,6 +68,16 @@ def call_module_method(frame: Frame, receiver: Module | Instance | Struct, call:
     if call.name == "no_sync":
         return OBJECT
     return None
+
+
+def generates_tokens(frame: Frame, call: Call) -> bool:
+    """Whether a ``generate`` is that of a language model, and not that of any model that makes something: by what it is
+    given, or by what else its file works with."""
+    module = frame.engine.program.module(frame.path)
+    imported = (*module.imports.values(), *module.star_imports) if module is not None else ()
+    return not call.keywords.keys().isdisjoint(GENERATION_OPTIONS) or any(
+        name.partition(".")[0] in LANGUAGE_MODELS for name in imported
+    )
 
 
 def held_by(receiver: Module | Instance | Struct, value: Value) -> Value:
@@ -98,7 +110,7 @@ def call_made_module(frame: Frame, receiver: Module, call: Call) -> Value:
     if call.name == "forward" or (
         receiver.name == "?" and call.name in ("module", "generate", "encode", "decode", "sample")
     ):
-        if call.name == "generate":
+        if call.name == "generate" and generates_tokens(frame, call):
             frame.emit(Effect.GENERATE, call.node.at, NONE, "generate", receiver_node(call.node), certainty=1)
             return tensor(dtype="int", dims=of_rank(2), certainty=1)
         return modules.call_module(frame, receiver, call)

@@ -79,7 +79,7 @@ class Recorder(Position):
             self.ranks > 0,
         )
         self.record_event(event)
-        if certainty > 0 and executes(effect):
+        if certainty > 0 and executes(effect) and not backward_only:
             self.sign(SignKind.HOST_READ, 0)
 
     def record_event(self, event: RawEvent) -> None:

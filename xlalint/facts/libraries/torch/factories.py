@@ -110,10 +110,16 @@ def make_tensor(frame: Frame, call: Call) -> Value:
     elif type(data) is Host and data.type in ("int", "float", "bool"):
         dtype, dims = data.type, ()
     if device == XLA:
-        frame.sign(SignKind.MOVED, call.node.at)
+        frame.sign(SignKind.UPLOADED if is_told(data) else SignKind.MOVED, call.node.at)
         check_made(frame, data, device, call.node)
     made = tensor(device, shapes.dtype_argument(call.keywords, dtype), dims, False, size_kept(data))
     return with_gradients(made, call.keywords)
+
+
+def is_told(data: Value) -> bool:
+    """Numbers that the program itself counts or writes down, and none that were read."""
+    held = data.element if type(data) is Sequence else data
+    return type(held) is Host and not held.read_from_device and (held.known or held.varies is not None)
 
 
 def with_gradients(made: Tensor, keywords: Keywords) -> Tensor:

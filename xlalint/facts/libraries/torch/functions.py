@@ -119,8 +119,22 @@ def call_silent(frame: Frame, call: Call) -> Value:
     if call.name in ("torch.autograd.Variable", "torch.autograd.variable.Variable") and call.arguments:
         return as_variable(call)
     if call.name == "torch.autograd.grad":
-        return sequence("tuple", None, tensor(dtype="float"))
+        return gradients(call)
     return UNKNOWN
+
+
+def gradients(call: Call) -> Value:
+    """``torch.autograd.grad(outputs, inputs)``: one for each input, where that lies."""
+    inputs = call.arguments[1] if len(call.arguments) > 1 else call.keywords.get("inputs", UNKNOWN)
+    if type(inputs) is Sequence and inputs.elements is not None:
+        return sequence("tuple", [gradient(value) for value in inputs.elements])
+    held = inputs.element if type(inputs) is Sequence else inputs
+    return sequence("tuple", [gradient(held)] if type(held) is Tensor and held is inputs else None, gradient(held))
+
+
+def gradient(value: Value) -> Value:
+    known = value if type(value) is Tensor else None
+    return tensor(HOST if known is not None and known.device == HOST else XLA, "float", known.dims if known else None)
 
 
 def as_variable(call: Call) -> Value:

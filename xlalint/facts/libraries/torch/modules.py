@@ -13,6 +13,7 @@ from xlalint.facts.domain.values import (
     FALSE,
     HOST,
     UNKNOWN,
+    Host,
     Mapping,
     Module,
     Sequence,
@@ -52,6 +53,15 @@ PLAIN = frozenset(
     }
 )  # fmt: skip
 """Modules without parameters of their own, whatever many dimensions they are for."""
+COMPARING = frozenset(
+    {
+        "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CosineSimilarity", "CrossEntropyLoss",
+        "GaussianNLLLoss", "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss", "MarginRankingLoss",
+        "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss", "PairwiseDistance",
+        "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss", "TripletMarginLoss",
+    }
+)  # fmt: skip
+"""Losses and distances: the weights that some are given are the only tensors that they hold."""
 LEARNED_LOSS = "torch.nn.Loss"
 """No class of torch: a loss that is known by its name and use alone."""
 PARAMETRIZING = frozenset({"weight_norm", "spectral_norm"})
@@ -79,7 +89,26 @@ def make_module(frame: Frame, call: Call) -> Value:
         return module_value(call.name, tensor(dtype="float"))
     if last in PARAMETRIZING and call.arguments:
         return parametrized(frame, call)
-    return module_value(call.name, None, cost_of_class(frame, call.name, call.arguments, call.keywords))
+    return module_value(
+        call.name, held_weights(last, call), cost_of_class(frame, call.name, call.arguments, call.keywords)
+    )
+
+
+def held_weights(last: str, call: Call) -> Value | None:
+    """What a loss is given beside numbers and options: ``CrossEntropyLoss(weight)``."""
+    if last not in COMPARING:
+        return None
+    given = (*call.arguments, *call.keywords.values())
+    return next((value for value in given if type(value) is not Host), None)
+
+
+def holds_no_tensors(module: Module) -> bool:
+    """Whether to move a module moves nothing: ``torch.nn.CrossEntropyLoss().cuda()`` raises without a GPU no more than
+    with one."""
+    last = module.name.rpartition(".")[2]
+    return module.name.startswith("torch.nn.") and (
+        (last in COMPARING and module.elements is None) or last.rstrip("123d") in PLAIN
+    )
 
 
 def parametrized(frame: Frame, call: Call) -> Value:

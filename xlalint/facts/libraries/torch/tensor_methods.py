@@ -266,13 +266,19 @@ def to(frame: Frame, t: Tensor, call: Call) -> Value:
     elif device == HOST and t.device is None and copies:
         frame.emit(Effect.COPY_TO_HOST, call.node.at, t, "to", receiver_node(call.node), certainty=0)
     if device == XLA and t.device != XLA:
-        frame.sign(SignKind.MOVED, call.node.at)
+        if not beside or t.device is not None:
+            # What is only assumed to lie elsewhere than what it works with was no way to the device.
+            frame.sign(way_to_device(t), call.node.at)
         if t.certainty == 1:
             # A part of a loader's batch.
             frame.sign(SignKind.BATCH_MOVED, call.node.at)
         check_moved(frame, t, device, call)
     certainty = moved_certainty(t) if device == XLA else t.certainty
     return t.but(device=device, dtype=dtype, optional=False, certainty=certainty)
+
+
+def way_to_device(t: Tensor) -> SignKind:
+    return SignKind.UPLOADED if t.device == HOST and t.certainty >= DECLARED else SignKind.MOVED
 
 
 def moved_certainty(t: Tensor) -> int:
@@ -290,7 +296,7 @@ def to_unknown(device: str | None, by_name: str, t: Tensor) -> str | None:
 def cuda(frame: Frame, t: Tensor, call: Call) -> Value:
     note_cuda(frame, call.node)
     if t.device != XLA:
-        frame.sign(SignKind.MOVED, call.node.at)
+        frame.sign(way_to_device(t), call.node.at)
     return t.but(device=XLA, optional=False, certainty=KNOWN if t.certainty == DECLARED else t.certainty)
 
 
