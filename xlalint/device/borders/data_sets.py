@@ -75,7 +75,7 @@ def _make_up(data: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     classes = [str(number) for number in range(form.classes)]
     of_target = kwargs.get("target_transform")
     for name, value in {
-        "root": "",
+        "root": kwargs.get("root", args[0] if args else ""),
         "train": kwargs.get("train", True),
         "split": kwargs.get("split", "train"),
         "transform": transform,

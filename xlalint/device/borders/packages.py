@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from xlalint.device.borders.clock import Clock
+from xlalint.device.borders.known_packages import KNOWN
 from xlalint.device.stubs.objects import Absent
 from xlalint.slicing.definitions import NEEDS
 
@@ -59,11 +60,18 @@ class MissingPackages(MetaPathFinder, Loader):
             sys.modules[name] = _Package(name)
 
 
+def known(name: str) -> Any:
+    """What stands in for a name of a package that is not installed."""
+    if name in KNOWN:
+        return KNOWN[name]
+    return _Package(name) if any(each.startswith(f"{name}.") for each in KNOWN) else Absent(name)
+
+
 class _Package(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return Absent(f"{self.__name__}.{name}")
+        return known(f"{self.__name__}.{name}")
 
 
 def _imported(block: list[ast.stmt]) -> Iterator[str]:

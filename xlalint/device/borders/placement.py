@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from xlalint.device.borders.clock import Clock
+from xlalint.device.borders.former_versions import FormerTensors
 from xlalint.device.stubs.objects import Absent
 
 torch: Any = import_module("torch")
@@ -118,6 +119,7 @@ class _Placing(_overrides.TorchFunctionMode):  # type: ignore[misc]
     def __init__(self, clock: Clock) -> None:
         super().__init__()
         self._clock = clock
+        self._former = FormerTensors(clock.assume)
         self.lifted = False
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -133,6 +135,9 @@ class _Placing(_overrides.TorchFunctionMode):  # type: ignore[misc]
             return self._moved(args[0]).to(args[1].dtype)
         if name in ("pin_memory", "record_stream"):
             return args[0]
+        former = self._former.answer(function, args)
+        if former is not NotImplemented:
+            return former
         if function is torch.device:
             return function(*args, **kwargs)
         if any(_is_gpu(each) for each in args[1:]) or _is_gpu(kwargs.get("device")) or (args and _is_gpu(args[0])):

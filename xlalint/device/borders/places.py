@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from typing import Any
 
 from xlalint.device.borders.clock import Clock
 from xlalint.device.borders.placement import Placement
 from xlalint.device.stubs import progress
 from xlalint.device.stubs.objects import Absent
+
+torch: Any = import_module("torch")
 
 
 class WatchedPlace:
@@ -41,7 +44,7 @@ class WatchedPlace:
             self.raised = ""
             try:
                 with self._placement.lifted():
-                    return make()
+                    return _entered(make())
             except Exception as error:  # the flagged place may raise anything
                 self.raised = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
         with self._placement.in_force():
@@ -85,3 +88,11 @@ class WatchedPlace:
         step, number = self._turn
         self._turn = (self._clock.steps, number + 1 if step == self._clock.steps else 0)
         return self._clock.key, self._turn[1]
+
+
+def _entered(made: Any) -> Any:
+    """A device of a `with` asks for a GPU when it is entered."""
+    if isinstance(made, torch.cuda.device):
+        with made:
+            return made
+    return made

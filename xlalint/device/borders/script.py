@@ -18,6 +18,7 @@ import msgspec
 from xlalint.device.borders.arguments import stand_in_for_arguments
 from xlalint.device.borders.clock import Clock, Enough
 from xlalint.device.borders.files import stand_in_for_files
+from xlalint.device.borders.former_versions import answer_as_then, answer_as_torchvision_did
 from xlalint.device.borders.instrumented_files import Instrumentation, InstrumentedFinder
 from xlalint.device.borders.launches import run_in_this_process
 from xlalint.device.borders.loaders import watch_loaders
@@ -103,7 +104,8 @@ class _Run:
         if plan.borders:
             stand_in_for_arguments(plan.given, plan.batch, clock, self._placement)
             enter_working_folder(plan.script, plan.folders)
-            stand_in_for_files(clock)
+            stand_in_for_files(clock, self._owned)
+            answer_as_then()
             sys.meta_path.append(self._missing)
         elif plan.copied:
             enter_scratch_copy(plan.copied)
@@ -151,6 +153,7 @@ def _stand_in_for_data(clock: Clock) -> None:
     from xlalint.device.borders.data_sets import stand_in_for_torchvision
 
     stand_in_for_torchvision(clock)
+    answer_as_torchvision_did(clock)
 
 
 _done: set[Callable[..., None]] = set()

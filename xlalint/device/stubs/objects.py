@@ -48,6 +48,10 @@ class Absent(Valueless):
     def __exit__(self, *error: object) -> None:
         return None
 
+    def __fspath__(self) -> str:
+        """A place that a logger has made up, which others write to."""
+        return self.__name.rpartition(".")[2]
+
     def _refuse(self, *_: Any) -> Any:
         raise Unavailable(f"`{self.__name}` can't be had here")
 

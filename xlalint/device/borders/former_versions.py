@@ -1,0 +1,227 @@
+"""What programs of former years ask of Python and its packages, as these answered then. Imports torch.
+
+Each answer is an assumption of the run: today the program raises there.
+"""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import functools
+import inspect
+import sys
+import time
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from types import MappingProxyType, ModuleType
+from typing import Any
+
+from xlalint.device.borders.clock import Clock
+
+torch: Any = import_module("torch")
+
+Told = Callable[[str], None]
+
+_OF_NUMPY = MappingProxyType(
+    {
+        **{name: getattr(builtins, name) for name in ("int", "float", "bool", "object", "str", "complex")},
+        "unicode": str,
+        "long": int,
+        "Inf": float("inf"),
+        "Infinity": float("inf"),
+        "infty": float("inf"),
+        "NaN": float("nan"),
+    }
+)
+"""By the name that numpy had: what it was."""
+_RENAMED_IN_NUMPY = MappingProxyType(
+    {
+        "float_": "float64",
+        "complex_": "complex128",
+        "bool8": "bool_",
+        "string_": "bytes_",
+        "unicode_": "str_",
+        "product": "prod",
+        "cumproduct": "cumprod",
+        "alltrue": "all",
+        "sometrue": "any",
+        "round_": "round",
+        "in1d": "isin",
+        "row_stack": "vstack",
+        "trapz": "trapezoid",
+    }
+)
+_RENAMED_IN_TRANSFORMS = MappingProxyType({"Scale": "Resize", "RandomSizedCrop": "RandomResizedCrop"})
+_OF_IMAGES = MappingProxyType({"ANTIALIAS": "LANCZOS", "LINEAR": "BILINEAR", "CUBIC": "BICUBIC"})
+_GET = torch.Tensor.__getitem__
+_MINUS = frozenset({torch.Tensor.__sub__, torch.Tensor.__rsub__})
+_OF_SCHEDULERS = "verbose"
+"""An argument of all of them that is gone."""
+
+
+def answer_as_then() -> None:
+    """From here on in this process: names that are gone."""
+    _of_python()
+    _of_numpy()
+    _of_images()
+    _of_yaml()
+    _of_torch()
+
+
+def answer_as_torchvision_did(clock: Clock) -> None:
+    """Where the program imports it."""
+    told = clock.assume
+    _rename(import_module("torchvision.transforms"), _RENAMED_IN_TRANSFORMS)
+    functional: Any = import_module("torchvision.transforms.functional")
+    functional.normalize = _of_fewer_channels(functional.normalize, told)
+    utils: Any = import_module("torchvision.utils")
+    for name in ("make_grid", "save_image"):
+        setattr(utils, name, _with_range(getattr(utils, name), told))
+    models: Any = import_module("torchvision.models")
+    weights: Any = ModuleType("torchvision.models.utils")
+    weights.load_state_dict_from_url = torch.hub.load_state_dict_from_url
+    sys.modules[weights.__name__] = models.utils = weights
+    for module in [each for each in vars(models).values() if isinstance(each, ModuleType)]:
+        for name, value in (
+            ("model_zoo", torch.utils.model_zoo),
+            ("model_urls", _Urls()),
+            ("load_state_dict_from_url", torch.hub.load_state_dict_from_url),
+        ):
+            if not hasattr(module, name):
+                setattr(module, name, value)
+
+
+class FormerTensors:
+    """What torch answered, and raises today."""
+
+    def __init__(self, told: Told) -> None:
+        self._told = told
+
+    def answer(self, function: Any, args: tuple[Any, ...]) -> Any:
+        """Of a call of today, with a tensor first; ``NotImplemented`` where it is the same."""
+        if function is _GET and type(args[1]) is int and args[1] == 0 and not args[0].dim():
+            self._told("`x[0]` of a tensor without dimensions is its number, as in torch 0.3")
+            return args[0].item()
+        if function in _MINUS and any(isinstance(each, torch.Tensor) and each.dtype is torch.bool for each in args):
+            self._told("`1 - mask` of truth values counts, as in torch 1.1")
+            return function(*(each.byte() if isinstance(each, torch.Tensor) else each for each in args))
+        return NotImplemented
+
+
+class _Urls(dict[str, str]):
+    """Of weights, by the name of a model."""
+
+    def __missing__(self, name: str) -> str:
+        return f"{name}.pth"
+
+
+def _of_python() -> None:
+    for name in collections.abc.__all__:
+        if not hasattr(collections, name):
+            setattr(collections, name, getattr(collections.abc, name))
+    old: Any = inspect
+    if not hasattr(inspect, "getargspec"):
+        old.getargspec = inspect.getfullargspec
+    clocks: Any = time
+    if not hasattr(time, "clock"):
+        clocks.clock = time.perf_counter
+
+
+def _of_numpy() -> None:
+    try:
+        numpy: Any = import_module("numpy")
+    except ImportError:
+        return
+    for name, value in _OF_NUMPY.items():
+        if name not in vars(numpy):
+            setattr(numpy, name, value)
+    for name, present in _RENAMED_IN_NUMPY.items():
+        if name not in vars(numpy) and hasattr(numpy, present):
+            setattr(numpy, name, getattr(numpy, present))
+    load = numpy.load
+
+    @functools.wraps(load)
+    def loaded(file: Any, mmap_mode: Any = None, allow_pickle: bool = True, **kwargs: Any) -> Any:
+        # Behind the wall nothing comes of what a pickle does.
+        return load(file, mmap_mode, allow_pickle, **kwargs)
+
+    numpy.load = loaded
+
+
+def _of_images() -> None:
+    try:
+        images = import_module("PIL.Image")
+    except ImportError:
+        return
+    _rename(images, _OF_IMAGES)
+
+
+def _of_yaml() -> None:
+    try:
+        yaml: Any = import_module("yaml")
+    except ImportError:
+        return
+    load = yaml.load
+
+    def loaded(stream: Any, Loader: Any = None) -> Any:  # noqa: N803 - the name of yaml's own
+        return load(stream, Loader or yaml.FullLoader)
+
+    yaml.load = loaded
+
+
+def _of_torch() -> None:
+    six: Any = ModuleType("torch._six")
+    vars(six).update(
+        inf=float("inf"),
+        nan=float("nan"),
+        PY3=True,
+        string_classes=(str, bytes),
+        int_classes=int,
+        container_abcs=collections.abc,
+    )
+    sys.modules.setdefault("torch._six", six)
+    schedulers = torch.optim.lr_scheduler
+    base = schedulers.LRScheduler
+    for kind in {each for each in vars(schedulers).values() if isinstance(each, type) and issubclass(each, base)}:
+        if "__init__" in vars(kind) and _OF_SCHEDULERS not in inspect.signature(kind).parameters:
+            kind.__init__ = _without_argument(kind.__init__, _OF_SCHEDULERS)  # type: ignore[misc]
+
+
+def _without_argument(function: Any, name: str) -> Any:
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        kwargs.pop(name, None)
+        return function(*args, **kwargs)
+
+    return called
+
+
+def _with_range(function: Any, told: Told) -> Any:
+    @functools.wraps(function)
+    def called(*args: Any, range: Any = None, **kwargs: Any) -> Any:
+        if range is not None:
+            told("`range` of an image grid is `value_range`, as it is called today")
+            kwargs["value_range"] = range
+        return function(*args, **kwargs)
+
+    return called
+
+
+def _of_fewer_channels(normalize: Any, told: Told) -> Any:
+    """Channels were paired with means up to the shorter of them."""
+
+    def normalized(tensor: Any, mean: Any, std: Any, inplace: bool = False) -> Any:
+        count = tensor.shape[-3] if isinstance(tensor, torch.Tensor) and tensor.dim() > 2 else 0
+        if count and isinstance(mean, (list, tuple)) and len(mean) > count:
+            told(f"of {len(mean)} means those of the image's {count} are taken, as torchvision 0.2 did")
+            mean, std = mean[:count], std[:count]
+        return normalize(tensor, mean, std, inplace)
+
+    return normalized
+
+
+def _rename(module: Any, names: Mapping[str, str]) -> None:
+    """By the former name, the present one."""
+    for former, present in names.items():
+        if not hasattr(module, former):
+            setattr(module, former, getattr(module, present))

@@ -1,0 +1,173 @@
+"""Packages that are often asked for a value, and that do little: what stands in for them where they are not installed.
+
+Imports torch.
+"""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import queue
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from types import MappingProxyType, SimpleNamespace
+from typing import Any
+
+torch: Any = import_module("torch")
+
+
+class Settings(dict[str, Any]):
+    """A dictionary whose entries are its attributes, also those of the dictionaries in it."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+        for name, value in dict(*args, **kwargs).items():
+            self[name] = value
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        super().__setitem__(name, _as_settings(value))
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError as error:
+            raise AttributeError(name) from error
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[name] = value
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        for name, value in dict(*args, **kwargs).items():
+            self[name] = value
+
+    def setdefault(self, name: str, default: Any = None) -> Any:
+        if name not in self:
+            self[name] = default
+        return self[name]
+
+
+def _as_settings(value: Any) -> Any:
+    if isinstance(value, Mapping) and not isinstance(value, Settings):
+        return Settings(value)
+    return [_as_settings(each) for each in value] if isinstance(value, list) else value
+
+
+class Progress:
+    """What is iterated over, with a bar that nobody sees."""
+
+    def __init__(self, items: Iterable[Any] = (), *_: Any, **named: Any) -> None:
+        self._items = items
+        self.n, self.total = 0, named.get("total")
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        items: Any = self._items
+        return len(items)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        return None
+
+    def update(self, count: int = 1) -> None:
+        self.n += count
+
+    def __getattr__(self, name: str) -> Any:
+        """What is done to the bar."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return lambda *_, **__: None
+
+    @staticmethod
+    def write(*_: Any, **__: Any) -> None:
+        """Beside the bar."""
+
+
+def _counted(*args: Any, **_: Any) -> Progress:
+    return Progress(range(*(each for each in args if isinstance(each, int))))
+
+
+def _initialized(models: Any, optimizers: Any = None, *_: Any, **__: Any) -> Any:
+    return models if optimizers is None else (models, optimizers)
+
+
+@contextmanager
+def _unscaled(loss: Any, *_: Any, **__: Any) -> Iterator[Any]:
+    yield loss
+
+
+def _parameters(optimizer: Any) -> Iterator[Any]:
+    return itertools.chain.from_iterable(group["params"] for group in optimizer.param_groups)
+
+
+def _optimizer(name: str) -> Callable[..., Any]:
+    def made(parameters: Any, lr: float = 1e-3, **_: Any) -> Any:
+        return getattr(torch.optim, name)(parameters, lr=lr)
+
+    return made
+
+
+def _same(module: Any, *_: Any, **__: Any) -> Any:
+    return module
+
+
+_SIX = SimpleNamespace(
+    urllib=SimpleNamespace(request=urllib.request, parse=urllib.parse, error=urllib.error),
+    range=range,
+    zip=zip,
+    map=map,
+    filter=filter,
+    input=input,
+    xrange=range,
+    queue=queue,
+    cPickle=import_module("pickle"),
+    reduce=import_module("functools").reduce,
+    zip_longest=itertools.zip_longest,
+)
+_SETTINGS = (
+    "easydict.EasyDict",
+    "addict.Dict",
+    "munch.Munch",
+    "box.Box",
+    "ml_collections.ConfigDict",
+    "attrdict.AttrDict",
+)
+
+KNOWN: Mapping[str, Any] = MappingProxyType(
+    {
+        **dict.fromkeys((*_SETTINGS, "dotmap.DotMap", "munch.munchify", "edict.EasyDict"), Settings),
+        **dict.fromkeys(("tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.tqdm_notebook"), Progress),
+        **dict.fromkeys(("tqdm.trange", "tqdm.auto.trange", "tqdm.notebook.trange"), _counted),
+        "apex.amp.initialize": _initialized,
+        "apex.amp.scale_loss": _unscaled,
+        "apex.amp.master_params": _parameters,
+        "apex.amp.state_dict": dict,
+        "apex.parallel.DistributedDataParallel": _same,
+        "apex.parallel.convert_syncbn_model": _same,
+        "apex.normalization.FusedLayerNorm": torch.nn.LayerNorm,
+        "apex.optimizers.FusedAdam": _optimizer("Adam"),
+        "apex.optimizers.FusedSGD": _optimizer("SGD"),
+        "six.moves": _SIX,
+        "six.moves.urllib": _SIX.urllib,
+        "six.iteritems": lambda each: iter(each.items()),
+        "six.itervalues": lambda each: iter(each.values()),
+        "six.iterkeys": lambda each: iter(each.keys()),
+        "six.string_types": (str,),
+        "six.integer_types": (int,),
+        "six.text_type": str,
+        "six.PY2": False,
+        "six.PY3": True,
+        "future.utils.iteritems": lambda each: iter(each.items()),
+        "past.builtins.xrange": range,
+        "ordered_set.OrderedSet": lambda items=(): list(collections.OrderedDict.fromkeys(items)),
+        "typing_extensions.Literal": import_module("typing").Literal,
+    }
+)
+"""By the name in its package: what it gives."""
