@@ -1,6 +1,7 @@
 """What programs of former years ask of Python and its packages, as these answered then. Imports torch.
 
-Each answer is an assumption of the run: today the program raises there.
+Today the program raises there, so what was answered otherwise is an assumption of the run; a name that is only gone, or
+is another one today, is given back without a word.
 """
 
 from __future__ import annotations
@@ -59,13 +60,14 @@ _OF_SCHEDULERS = "verbose"
 """An argument of all of them that is gone."""
 
 
-def answer_as_then() -> None:
-    """From here on in this process: names that are gone."""
+def answer_as_then(clock: Clock) -> None:
+    """From here on in this process."""
+    told = clock.assume
     _of_python()
-    _of_numpy()
+    _of_numpy(told)
     _of_images()
-    _of_yaml()
-    _of_torch()
+    _of_yaml(told)
+    _of_torch(told)
 
 
 def answer_as_torchvision_did(clock: Clock) -> None:
@@ -127,7 +129,7 @@ def _of_python() -> None:
         clocks.clock = time.perf_counter
 
 
-def _of_numpy() -> None:
+def _of_numpy(told: Told) -> None:
     try:
         numpy: Any = import_module("numpy")
     except ImportError:
@@ -141,8 +143,10 @@ def _of_numpy() -> None:
     load = numpy.load
 
     @functools.wraps(load)
-    def loaded(file: Any, mmap_mode: Any = None, allow_pickle: bool = True, **kwargs: Any) -> Any:
-        # Behind the wall nothing comes of what a pickle does.
+    def loaded(file: Any, mmap_mode: Any = None, allow_pickle: bool | None = None, **kwargs: Any) -> Any:
+        if allow_pickle is None:
+            told("`numpy.load` reads pickled objects, as before numpy 1.16.3")
+            allow_pickle = True
         return load(file, mmap_mode, allow_pickle, **kwargs)
 
     numpy.load = loaded
@@ -156,7 +160,7 @@ def _of_images() -> None:
     _rename(images, _OF_IMAGES)
 
 
-def _of_yaml() -> None:
+def _of_yaml(told: Told) -> None:
     try:
         yaml: Any = import_module("yaml")
     except ImportError:
@@ -164,12 +168,14 @@ def _of_yaml() -> None:
     load = yaml.load
 
     def loaded(stream: Any, Loader: Any = None) -> Any:  # noqa: N803 - the name of yaml's own
+        if Loader is None:
+            told("`yaml.load` without a loader reads plain values, as before PyYAML 6")
         return load(stream, Loader or yaml.FullLoader)
 
     yaml.load = loaded
 
 
-def _of_torch() -> None:
+def _of_torch(told: Told) -> None:
     six: Any = ModuleType("torch._six")
     vars(six).update(
         inf=float("inf"),
@@ -184,13 +190,14 @@ def _of_torch() -> None:
     base = schedulers.LRScheduler
     for kind in {each for each in vars(schedulers).values() if isinstance(each, type) and issubclass(each, base)}:
         if "__init__" in vars(kind) and _OF_SCHEDULERS not in inspect.signature(kind).parameters:
-            kind.__init__ = _without_argument(kind.__init__, _OF_SCHEDULERS)  # type: ignore[misc]
+            kind.__init__ = _without_argument(kind.__init__, _OF_SCHEDULERS, told)  # type: ignore[misc]
 
 
-def _without_argument(function: Any, name: str) -> Any:
+def _without_argument(function: Any, name: str, told: Told) -> Any:
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        kwargs.pop(name, None)
+        if kwargs.pop(name, None) is not None:
+            told(f"`{name}` of a scheduler says nothing, as it is gone")
         return function(*args, **kwargs)
 
     return called

@@ -105,7 +105,7 @@ class _Run:
             stand_in_for_arguments(plan.given, plan.batch, clock, self._placement)
             enter_working_folder(plan.script, plan.folders)
             stand_in_for_files(clock, self._owned)
-            answer_as_then()
+            answer_as_then(clock)
             sys.meta_path.append(self._missing)
         elif plan.copied:
             enter_scratch_copy(plan.copied)
