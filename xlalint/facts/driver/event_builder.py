@@ -255,7 +255,9 @@ class EventBuilder:
         if not self.is_step_loop(raw.varies):
             return False
         if raw.effect is Effect.GRAPH_THROUGH_STEPS:
-            goes_back = pace.loop is None or not self.heat.signs_of(pace.loop).isdisjoint(TRAINING)
+            # A loop without a backward pass of its own unrolls one step: what it carries ends with that.
+            own = self.heat.signs_of(self.heat.step_loops[raw.varies])
+            goes_back = pace.loop is None or not own.isdisjoint(TRAINING)
             return pace.heat >= Heat.STEP and goes_back and not pace.evaluation and not decodes(function)
         return True
 

@@ -58,7 +58,7 @@ class StepLoops:
         self.find_performers()
         self.classify_loops()
         self.step_loops = {
-            (key[0], key[1], unpack(loop[1])[0])
+            (key[0], key[1], unpack(loop[1])[0]): (key, loop)
             for key, loops in self.loops.items()
             for loop, kind in loops.items()
             if kind is LoopKind.STEP
