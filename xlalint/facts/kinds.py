@@ -69,6 +69,8 @@ class SignKind(Kind):
     GIVEN_NO_DATA = "given-no-data"
     GRADIENTS = "gradients"
     """Gradients are set to zero, or asked for."""
+    HOST_LOSS = "host-loss"
+    """A backward pass starts on the host, and so goes through what lies there."""
     HOST_READ = "host-read"
     """The host waits for the device: what was recorded so far is executed."""
     LAYER_CALL = "layer-call"

@@ -3,17 +3,17 @@ of a program."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from xlalint.facts.detectors.mode_switches import ANY, alternates, is_local
 from xlalint.facts.driver.file_index import Evaluated
 from xlalint.facts.events import Effect, Heat, Root, RootKind, Span
 from xlalint.facts.heat.pace import Pace
-from xlalint.facts.heat.propagation import HeatMap
-from xlalint.facts.kinds import TRAINED
-from xlalint.facts.records import FunctionKey, RawEvent, RegionKey
-from xlalint.facts.regions import FunctionFacts
+from xlalint.facts.heat.propagation import HeatMap, mode_before
+from xlalint.facts.kinds import TRAINED, SignKind
+from xlalint.facts.records import ROOT, FunctionKey, RawEvent, RegionKey, Sign
+from xlalint.facts.regions import FunctionFacts, loop_of, within
 from xlalint.program.ir import unpack
 
 Place = tuple[FunctionKey, int]
@@ -25,6 +25,7 @@ class SwitchesTold:
     def __init__(self, heat: HeatMap, functions: Iterable[Evaluated]) -> None:
         self.heat = heat
         self.functions = functions
+        self._trained_so: dict[tuple[FunctionKey, RegionKey], bool] = {}
 
     def is_told(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> bool:
         """Whether a change costs that is not told elsewhere. One that comes once costs nothing."""
@@ -99,7 +100,35 @@ class SwitchesTold:
         if loop[0] != function.key and is_local(raw.detail):
             below = self.heat.everything(function.key, 3)
             signs = frozenset(sign for sign in signs if not sign.endswith(f" {ANY}") or sign in below)
+        if self.trains_in_evaluation_mode(loop):
+            signs -= TRAINED
         return alternates(raw.subject, raw.detail, signs, loop[0] == function.key)
+
+    def trains_in_evaluation_mode(self, loop: tuple[FunctionKey, RegionKey]) -> bool:
+        """Whether all that is trained in a loop was put into evaluation mode just ahead: to train only the last layer
+        of a model, say. Who never sets the other mode does not come back to it."""
+        known = self._trained_so.get(loop)
+        if known is None:
+            found = [mode_before(one, of) for one, of in self.training_loops(loop)]
+            known = self._trained_so[loop] = bool(found) and all(mode is SignKind.EVAL for mode in found)
+        return known
+
+    def training_loops(self, loop: tuple[FunctionKey, RegionKey]) -> Iterator[tuple[FunctionFacts, RegionKey]]:
+        """The loops within a loop, and in what it calls, in which a model is trained."""
+        own = self.heat.functions[loop[0]]
+        yield from trained_in(own, [sign for sign in own.signs if within(own, sign.region, loop[1])])
+        pending = [edge.callee for edge in own.calls if within(own, edge.region, loop[1])]
+        seen = {own.key}
+        while pending:
+            function = self.heat.functions.get(pending.pop())
+            if function is not None and function.key not in seen:
+                seen.add(function.key)
+                yield from trained_in(function, function.signs)
+                pending.extend(edge.callee for edge in function.calls)
+
+
+def trained_in(function: FunctionFacts, signs: Iterable[Sign]) -> Iterator[tuple[FunctionFacts, RegionKey]]:
+    return ((function, loop_of(function, sign.region) or ROOT) for sign in signs if sign.kind in TRAINED)
 
 
 def root_of_switch(pace: Pace, shown: Callable[[str], str]) -> Root | None:

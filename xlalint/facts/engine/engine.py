@@ -250,7 +250,9 @@ class Engine(Attributes):
         merged = self.records.get(function)
         if merged is None:
             merged = self.records[function] = FunctionRecord()
-        merged.merge(frame.record)
+        if function.name != "<module>" or depth.calls >= CALL_DEPTH or (depth.whole_calls and depth.whole_attributes):
+            # What was asked for names of the file and was cut short says less than what is evaluated for its own sake.
+            merged.merge(frame.record)
         value = without_gradient(self.value_of(frame)) if no_grad else self.value_of(frame)
         if function.returns is not None and (value is UNKNOWN or is_guessed(value)):
             value = self.told_by_annotation(function, value)

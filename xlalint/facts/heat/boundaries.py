@@ -22,6 +22,8 @@ ON_ITS_OWN = frozenset(
     {SignKind.PLAIN_LOADER, SignKind.MOVED, SignKind.UPLOADED, SignKind.PLAIN_STEP, SignKind.MANUAL_STEP}
 )
 """Signs of a training that nothing out of sight carries out."""
+ON_DEVICE = frozenset({SignKind.MOVED, SignKind.UPLOADED, SignKind.BATCH_MOVED, SignKind.HOST_READ})
+"""Signs that a loss which lies on the host was brought there from the device."""
 
 
 def of_loops(function: FunctionFacts, heat: HeatMap) -> Iterator[RawEvent]:
@@ -38,6 +40,8 @@ def loops_without_boundary(function: FunctionFacts, heat: HeatMap) -> Iterator[R
             continue
         signs = heat.all_signs(function, loop)
         if SignKind.BOUNDARY in signs or SignKind.FRAMEWORK in signs or SignKind.BOUNDARY_LOADER in signs:
+            continue
+        if SignKind.HOST_LOSS in signs and signs.isdisjoint(ON_DEVICE):
             continue
         if (
             SignKind.PLAIN_LOADER not in signs

@@ -221,10 +221,10 @@ def module_result(frame: Frame, module: Module, call: Call) -> Value:
         ranked = tensor(dtype="float", dims=of_rank(known.rank) if known else None)
         return sequence("tuple", (ranked, tensor(dtype="float")))
     if last in RECURRENT:
-        return sequence("tuple", (tensor(dtype="float", dims=of_rank(known.rank) if known else None), UNKNOWN))
+        given_rank = of_rank(known.rank) if known else None
+        return sequence("tuple", (tensor(dtype="float", dims=given_rank), hidden_state(last, given_rank)))
     if last == "LSTMCell":
-        value = tensor(dtype="float", dims=of_rank(2))
-        return sequence("tuple", (value, value))
+        return hidden_state(last, of_rank(2))
     if last.endswith("Loss"):
         dims = () if "none" not in (module.costs or "") else None
         return tensor(dtype="float", dims=dims, certainty=1 if module.name == LEARNED_LOSS else 2)
@@ -239,6 +239,12 @@ def module_result(frame: Frame, module: Module, call: Call) -> Value:
         return call_wrapped(frame, module, call)
     rank = known.rank if known is not None and last not in ("Flatten", "Unflatten", "Fold", "Unfold") else None
     return tensor(dtype="float", dims=of_rank(rank), grad=flows(module, known), varies=known.varies if known else None)
+
+
+def hidden_state(last: str, dims: tuple[int | None, ...] | None) -> Value:
+    """What a recurrent layer hands to its next call: of an LSTM, a cell beside it."""
+    value = tensor(dtype="float", dims=dims)
+    return sequence("tuple", (value, value)) if last.startswith("LSTM") else value
 
 
 def flows(module: Module, given: Tensor | None) -> bool:

@@ -359,6 +359,8 @@ def size(frame: Frame, t: Tensor, call: Call) -> Value:
 
 def backward(frame: Frame, t: Tensor, call: Call) -> Value:
     frame.sign(SignKind.BACKWARD, call.node.at)
+    if t.device == HOST and t.certainty >= DECLARED:
+        frame.sign(SignKind.HOST_LOSS, call.node.at)
     frame.pending()
     return NONE
 
