@@ -34,8 +34,16 @@ from xlalint.facts.engine.annotations import annotated
 from xlalint.facts.engine.attributes import CALL_DEPTH_FOR_ATTRIBUTES, ONLY_CONSTANTS, Attributes
 from xlalint.facts.engine.binding import bind_call, bind_signature, is_loader_name
 from xlalint.facts.engine.contradiction import SIGNATURE, Contradictions
-from xlalint.facts.engine.function_kinds import NO_GRAD_DECORATORS, is_close, is_scripted, is_vmapped, is_without_grad
+from xlalint.facts.engine.function_kinds import (
+    NO_GRAD_DECORATORS,
+    is_close,
+    is_fixture,
+    is_scripted,
+    is_vmapped,
+    is_without_grad,
+)
 from xlalint.facts.engine.outcome import holds_numbers, is_guessed, left_in_object, with_later_names
+from xlalint.facts.engine.skipped_tests import SkippedTests
 from xlalint.facts.external import Follower
 from xlalint.facts.failures import Failure
 from xlalint.facts.guards.optional_arguments import is_given_no_data, optional_given
@@ -96,6 +104,7 @@ class Engine(Attributes):
         self._annotations: dict[tuple[int, str], Value | None] = {}
         self._defaults: dict[ir.Expr, Value] = {}
         self.contradictions = Contradictions(self)
+        self.skipped_tests = SkippedTests(self)
         self._ops = assumptions.ops or load_ops()
 
     def ops_of(self, path: str) -> OpTable:
@@ -123,6 +132,8 @@ class Engine(Attributes):
 
     def analyse(self, function: ir.FunctionIR) -> None:
         """Evaluate a function for its own sake, and the functions that it defines and hands on."""
+        if self.skipped_tests.holds(function):
+            return
         if function.name == "__init__":
             self.root(function, CALL_DEPTH_FOR_ATTRIBUTES, ATTRIBUTE_DEPTH - 1)
         else:
@@ -245,6 +256,8 @@ class Engine(Attributes):
             frame.quiet = 1
         if function.decorators:
             note_decorators(frame, function)
+            if is_fixture(function):
+                frame.surest = 0
         execute(frame, function.body)
         self.evaluate_escaping_closures(frame)
         merged = self.records.get(function)

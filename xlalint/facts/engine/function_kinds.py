@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xlalint.program import ir
-from xlalint.program.traversal import decorator_names
+from xlalint.program.traversal import decorator_names, last_name
 
 SHORT = 6
 """Statements of a function that is still evaluated at the end of the budget of calls. Longer ones were a tenth of the
@@ -31,3 +31,11 @@ INDICES = frozenset({"q_idx", "kv_idx"})
 
 def is_without_grad(function: ir.FunctionIR) -> bool:
     return not decorator_names(function).isdisjoint(NO_GRAD_DECORATORS)
+
+
+def is_fixture(function: ir.FunctionIR) -> bool:
+    """``@pytest.fixture``: what it does is done for the tests that ask for it, and for no other."""
+    marks = (one.function if type(one) is ir.Call else one for one in function.decorators)
+    return any(last_name(mark) == "fixture" for mark in marks) and not any(
+        type(one) is ir.Call and any(name == "autouse" for name, _ in one.keywords) for one in function.decorators
+    )

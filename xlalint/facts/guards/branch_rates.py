@@ -7,6 +7,7 @@ import functools
 import msgspec
 
 from xlalint.facts.guards.data_tests import arm_is_unusual
+from xlalint.facts.guards.gathered_first import arm_of_first_turn
 from xlalint.facts.guards.moving_bounds import conjuncts, moves_bound
 from xlalint.facts.guards.one_time import classes, one_time_rate
 from xlalint.facts.guards.periodic import has_turns
@@ -14,7 +15,7 @@ from xlalint.facts.guards.turns import first_turns
 from xlalint.facts.kinds import RegionKind
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
-from xlalint.program.traversal import path_of
+from xlalint.program.traversal import last_name, path_of
 
 
 class BranchRates(msgspec.Struct, frozen=True):
@@ -28,6 +29,8 @@ class BranchRates(msgspec.Struct, frozen=True):
 
 NOW_AND_THEN = BranchRates(RegionKind.AMORTISED, None, True)
 MOST_TIMES = BranchRates(None, RegionKind.AMORTISED, True)
+FIRST_TURN = BranchRates(RegionKind.LEAVING, None, True)
+LATER_TURNS = BranchRates(None, RegionKind.LEAVING, True)
 
 
 def branch_rates(frame: Frame, node: ir.If) -> BranchRates:
@@ -78,6 +81,9 @@ def rates_of_test(frame: Frame, node: ir.If) -> BranchRates:
     first = first_turns(frame, node.test)
     if first is not None:
         return BranchRates(first, None, True)
+    gathered = arm_of_first_turn(frame.function, node) if frame.loops else None
+    if gathered is not None:
+        return FIRST_TURN if gathered else LATER_TURNS
     if (text.is_interval_flag and not is_set_once(frame, node.test)) or moves_bound(frame.function, node):
         return NOW_AND_THEN
     return text.rates
@@ -138,7 +144,7 @@ EXITS = frozenset({"exit", "quit", "_exit", "abort"})
 def leaving(block: ir.Block) -> RegionKind | None:
     """An arm that ends the program, or the loop, runs once at most."""
     last = block[-1] if block else None
-    if type(last) in (ir.Break, ir.Return):
+    if type(last) in (ir.Break, ir.Return) or skips_test(last):
         return RegionKind.LEAVING
     return RegionKind.RARE if type(last) is ir.Raise or is_exit(last) else None
 
@@ -151,6 +157,21 @@ def is_exit(statement: ir.Stmt | None) -> bool:
     if type(function) is ir.Attribute:
         return function.name in EXITS and type(function.value) is ir.Name and function.value.name in ("sys", "os")
     return type(function) is ir.Name and function.name in EXITS
+
+
+def skips_test(statement: ir.Stmt | None) -> bool:
+    """``pytest.skip("no GPU")``, ``self.skipTest("no GPU")``, ``raise unittest.SkipTest("no GPU")``."""
+    if type(statement) is ir.Raise:
+        return last_name(statement.value.function if type(statement.value) is ir.Call else statement.value) in SKIPPED
+    if type(statement) is not ir.Evaluate or type(statement.value) is not ir.Call:
+        return False
+    function = statement.value.function
+    if type(function) is not ir.Attribute or type(function.value) is not ir.Name:
+        return False
+    return (function.value.name, function.name) in (("pytest", "skip"), ("self", "skipTest"))
+
+
+SKIPPED = frozenset({"SkipTest", "Skipped"})
 
 
 def is_interval_flag(test: ir.Expr) -> bool:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
-from xlalint.facts.domain.values import XLA, tensor_of
+from xlalint.facts.domain.values import XLA, Value, tensor_of
 from xlalint.facts.kinds import SignKind
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
+from xlalint.program.def_use import way_to
 
 STAND_IN = "torch_xla."
 """``torch.cuda.FloatTensor if cuda else torch.FloatTensor`` is read as one of torch_xla's, which are none."""
@@ -32,6 +33,45 @@ def in_place_of(frame: Frame, test: ir.Expr, dead: ir.Expr | ir.Block) -> Abstra
 def moves_only(dead: ir.Block) -> bool:
     """Whether a block does nothing but move what it names to an accelerator: ``x, y = x.cuda(), y.to("cuda")``."""
     return bool(dead) and all(type(s) is ir.Assign and moves_to_accelerator(s.value) for s in dead)
+
+
+def moved_return(function: ir.FunctionIR, node: ir.If, taken: ir.Block, dead: ir.Block) -> ir.Block:
+    """``return x.cuda()`` of ``if torch.cuda.is_available(): return x.cuda()`` and the same where it lies otherwise;
+    empty for other branches."""
+    if asks_a_tensor(node.test) or not all(one is ir.Return for one in map(type, (*taken, *dead))):
+        return ()
+    block, position = way_to(function.body, node)[-1]
+    rest = block[position + 1 :]
+    here, there = taken or rest, dead or rest
+    if len(here) != 1 or len(there) != 1 or type(here[0]) is not ir.Return or type(there[0]) is not ir.Return:
+        return ()
+    value = there[0].value
+    return there if value is not None and moves_to_accelerator(value) else ()
+
+
+def give_in_place(frame: Frame, dead: ir.Block) -> None:
+    """What a function gives on the accelerator, in place of what it gives on the host."""
+    frame.quiet += 1
+    with standing_for_device(frame):
+        frame.engine.execute(frame, dead)
+    frame.quiet -= 1
+    frame.sign(SignKind.MOVED, frame.statement)
+
+
+def chosen_in_place(frame: Frame, test: ir.Expr, taken: ir.Expr, dead: ir.Expr) -> Value:
+    """``x.cuda() if torch.cuda.is_available() else x``, and ``"cuda" if … else "cpu"``."""
+    with in_place_of(frame, test, dead):
+        value = frame.evaluate(taken)
+    if frame.stands_for_device or asks_a_tensor(test) or not moves_to_accelerator(dead):
+        return value
+    frame.quiet += 1
+    with standing_for_device(frame):
+        moved = frame.evaluate(dead)
+    frame.quiet -= 1
+    if tensor_of(moved) is None:
+        return value
+    frame.sign(SignKind.MOVED, frame.statement)
+    return moved
 
 
 def moves_to_accelerator(node: ir.Expr) -> bool:

@@ -38,7 +38,7 @@ from xlalint.facts.domain.values import (
 )
 from xlalint.facts.events import Effect
 from xlalint.facts.guards.attribute_flags import is_off_on_xla
-from xlalint.facts.guards.device_branches import in_place_of
+from xlalint.facts.guards.device_branches import chosen_in_place
 from xlalint.facts.guards.narrowing import like_default
 from xlalint.facts.interpreter import calls, comparisons, conditions, operators, subscripts
 from xlalint.facts.interpreter.loop_bounds import takes_no_turn
@@ -173,8 +173,7 @@ def evaluate_conditional(frame: Frame, node: ir.Conditional) -> Value:
         taken, dead = (node.body, node.orelse) if outcome else (node.orelse, node.body)
         region = frame.region
         conditions.stand_where_given(frame, node.test, outcome)
-        with in_place_of(frame, node.test, dead):
-            value = frame.evaluate(taken)
+        value = chosen_in_place(frame, node.test, taken, dead)
         frame.environment, frame.region = before, region
         return value
     frame.environment = before.copy()

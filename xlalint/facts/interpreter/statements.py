@@ -25,8 +25,16 @@ from xlalint.facts.domain.values import (
 from xlalint.facts.events import Effect
 from xlalint.facts.failures import OVERRUN, Overrun
 from xlalint.facts.guards.always_raises import surely_raises
-from xlalint.facts.guards.branch_rates import BranchRates, branch_rates, by_text, is_exit, rate_of_rest, rates_by_data
-from xlalint.facts.guards.device_branches import in_place_of, move_in_place, moves_only
+from xlalint.facts.guards.branch_rates import (
+    BranchRates,
+    branch_rates,
+    by_text,
+    is_exit,
+    rate_of_rest,
+    rates_by_data,
+    skips_test,
+)
+from xlalint.facts.guards.device_branches import give_in_place, in_place_of, move_in_place, moved_return, moves_only
 from xlalint.facts.guards.loop_counters import as_own_counter
 from xlalint.facts.guards.narrowing import forget_told, with_defaults
 from xlalint.facts.guards.passed_calls import note_passed_calls
@@ -93,7 +101,7 @@ def execute_expression(frame: Frame, node: ir.Evaluate) -> None:
             frame.evaluate(node.value)
         return
     frame.evaluate(node.value)
-    if is_exit(node):
+    if is_exit(node) or skips_test(node):
         frame.environment = None
 
 
@@ -190,12 +198,17 @@ def execute_if(frame: Frame, node: ir.If) -> None:
         region = frame.region
         conditions.stand_where_given(frame, node.test, outcome)
         around = frame.enter_arm(node.at, outcome)
-        note_passed_calls(frame, arms[not outcome][0])
-        with in_place_of(frame, node.test, arms[not outcome][0]):
-            execute_arm(frame, *arms[outcome], node.at if outcome else node.at + 1)
+        taken, dead = arms[outcome], arms[not outcome][0]
+        note_passed_calls(frame, dead)
+        returned = moved_return(frame.function, node, taken[0], dead)
+        if returned:
+            give_in_place(frame, returned)
+        else:
+            with in_place_of(frame, node.test, dead):
+                execute_arm(frame, *taken, node.at if outcome else node.at + 1)
         frame.arms, frame.region = around, region
-        if not arms[outcome][0] and moves_only(arms[not outcome][0]):
-            move_in_place(frame, arms[not outcome][0])
+        if not taken[0] and moves_only(dead):
+            move_in_place(frame, dead)
         return
     execute_either(frame, node, rates_by_data(rates, node) if by_data else rates, by_rank, by_data)
 

@@ -26,6 +26,8 @@ class Recorder(Position):
         self.show = show
         self.quiet = 0
         """Above 0 events and signs are dropped: what is evaluated is only asked for."""
+        self.surest = 2
+        """No event here is surer."""
         self.by_signature = False
         """Whether no call tells what the parameters are."""
         self.arms: tuple[Arm, ...] = ()
@@ -53,6 +55,7 @@ class Recorder(Position):
         known = tensor_of(value)
         if known is not None:
             certainty = min(certainty, SHOWN[known.certainty])
+        certainty = min(certainty, self.surest)
         if self.guards or self.by_data:
             certainty = min(certainty, 1)
         if not self.is_news(effect, at, certainty):
