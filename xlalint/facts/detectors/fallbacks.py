@@ -69,7 +69,7 @@ def check_op(
         costs = row.costs_for(bound)
     forward = sureness(costs, row.is_likely_for(bound))
     backward = None
-    if row.backward_costs != "never" and not frame.no_grad and any(t.grad for t in live):
+    if row.backward_costs != "never" and not is_without_gradients(frame) and any(t.grad for t in live):
         backward = sureness(row.backward_costs_for(bound), row.is_backward_likely_for(bound))
         if is_called_by_name(frame) and frame.given_by_signature():
             backward = None
@@ -90,6 +90,20 @@ def check_op(
             detail=detail,
             backward_only=True,
         )
+
+
+def is_without_gradients(frame: Frame) -> bool:
+    """Whether no backward pass goes through what runs here: gradients are off, or the model does not train."""
+    return frame.no_grad or any(test_of_training(test) is (not outcome) for test, outcome in frame.tests)
+
+
+def test_of_training(test: ir.Expr) -> bool | None:
+    """The outcome of ``self.training``, or of its contrary, for which a model trains; None for other tests."""
+    if type(test) is ir.Unary and test.operator == "not":
+        outcome = test_of_training(test.operand)
+        return None if outcome is None else not outcome
+    is_asked = type(test) is ir.Attribute and test.name == "training"
+    return True if is_asked else None
 
 
 def with_counts(row: OpRow, bound: dict[str, Argument], node: ir.Call, method: bool) -> dict[str, Argument]:
@@ -151,7 +165,8 @@ def fallback_names(row: OpRow, ops: tuple[str, ...], arguments: list[Value], key
     word that stands in for none, and the rank of its tensor name: of an unknown one that of images."""
     given = [*arguments, *keywords.values()]
     words = [v.constant for v in given if type(v) is Host and isinstance(v.constant, str)] or default_words(row)
-    chosen = [name for name in ops if any(names_word(name, word) for word in words)] or list(ops)
+    chosen = [name for name in ops if any(names_word(name, word) for word in words)]
+    chosen = chosen or [in_mode(name, word) for name in ops for word in words[:1]] or list(ops)
     ranks = [t.rank for t in tensors_in(given[:1]) if t.rank is not None]
     size = f"{ranks[0] - 2 if ranks else 2}d"
     sized = [name for name in chosen if size in name]
@@ -163,6 +178,23 @@ def default_words(row: OpRow) -> tuple[str, ...]:
     """``nearest`` of ``mode=nearest``."""
     parts = (parameter.partition("=") for parameter in row.parameters.split())
     return tuple(default for name, _, default in parts if name == "mode" and default not in ("", "None"))
+
+
+def in_mode(op: str, word: str) -> str:
+    """The same op in another mode than the one that was measured: ``upsample_nearest2d`` if that is "bilinear"."""
+    return RESIZING.sub(RESIZED[word], op) if word in RESIZED else op
+
+
+RESIZING = re.compile(r"_?upsample_[a-z_]+(\d)d")
+RESIZED = {
+    "nearest": r"upsample_nearest\1d",
+    "nearest-exact": r"_upsample_nearest_exact\1d",
+    "linear": "upsample_linear1d",
+    "bilinear": "upsample_bilinear2d",
+    "bicubic": "upsample_bicubic2d",
+    "trilinear": "upsample_trilinear3d",
+}
+"""The op of each mode of resizing."""
 
 
 def names_word(op: str, word: str) -> bool:

@@ -68,7 +68,8 @@ TENSOR_METHODS = (
 )
 """Names that are methods of tensors, whatever else they may be."""
 
-TEXT_METHODS = frozenset(name for name in dir(str) if not name.startswith("_")) - TENSOR_METHODS
+FOREIGN_METHODS = frozenset(name for name in (*dir(str), *dir(dict)) if not name.startswith("_")) - TENSOR_METHODS
+"""Methods of words and mappings that tensors have none of."""
 TEXT_KEYS = frozenset(
     {
         "text", "texts", "caption", "captions", "prompt", "prompts",

@@ -25,7 +25,7 @@ def arm_of_first_turn(function: ir.FunctionIR, node: ir.If) -> bool | None:
     if not inner:
         return None
     loop = way[inner[-1]][0][way[inner[-1]][1]]
-    if any(empties(statement, name) for block in blocks_of(loop) for statement in statements_in(block)):
+    if any(takes_away(statement, name) for block in blocks_of(loop) for statement in statements_in(block)):
         return None
     arm = node.body if outcome else node.orelse
     beside = [statement for block, _ in way[inner[-1] + 1 :] for statement in block]
@@ -76,7 +76,7 @@ def fills(statement: ir.Stmt, name: str) -> bool:
     return called_on(statement, name) in FILLING
 
 
-def empties(statement: ir.Stmt, name: str) -> bool:
+def takes_away(statement: ir.Stmt, name: str) -> bool:
     """Whether a statement binds a name anew, or takes something out of what it holds."""
     if type(statement) is ir.Assign:
         return any(path_of(target) == name for target in statement.targets)

@@ -45,7 +45,8 @@ def one_time_rate(frame: Frame, test: ir.Expr, outcome: bool, block: ir.Block) -
 
 
 def sets_held_number(frame: Frame, test: ir.Expr, block: ir.Block) -> bool:
-    """``if scale < 0: self.held[0] = …``, of a number that was read from ``self.held``."""
+    """``if scale < 0: self.held[0] = …``, of a number that was read from ``self.held``, or from a tensor that who calls
+    keeps and hands in."""
     if type(test) is not ir.Compare or type(test.left) is not ir.Name or type(test.rights[0]) not in NUMBERS:
         return False
     stored = {
@@ -53,8 +54,10 @@ def sets_held_number(frame: Frame, test: ir.Expr, block: ir.Block) -> bool:
         for statement in block
         if type(statement) is ir.Assign
         for target in statement.targets
-        if type(target) is ir.Subscript and (path := path_of(target.value)) is not None and is_own(path)
+        if type(target) is ir.Subscript and (path := path_of(target.value)) is not None
     }
+    given = {parameter.name for parameter in frame.function.parameters}
+    stored = {path for path in stored if is_own(path) or path in given}
     return bool(stored) and any(
         held_path(one.value) in stored
         for one in assignments_of(frame.function).values()

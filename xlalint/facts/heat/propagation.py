@@ -83,7 +83,17 @@ class HeatMap(StepLoops):
     @functools.cached_property
     def run_by_scripts(self) -> frozenset[FunctionKey]:
         """The functions that the scripts of the program lead to: how often these run is seen there."""
-        pending = [key for key, function in self.functions.items() if function.in_script and key[1] == "<module>"]
+        return self.led_to(
+            key for key, function in self.functions.items() if function.in_script and key[1] == "<module>"
+        )
+
+    @functools.cached_property
+    def run_by_entries(self) -> frozenset[FunctionKey]:
+        """The functions that what frameworks call leads to: how often these run is known, too."""
+        return self.led_to(key for key, function in self.functions.items() if self.is_fixed(function))
+
+    def led_to(self, starts: Iterable[FunctionKey]) -> frozenset[FunctionKey]:
+        pending = list(starts)
         found = set(pending)
         while pending:
             for edge, _ in self.leads_to(self.functions[pending.pop()]):
@@ -192,6 +202,8 @@ class HeatMap(StepLoops):
             return COLD
         if self.is_called_by_program(function.key) or self.is_called_beside_steps(function):
             return COLD
+        if self.is_run_as_its_base(function):
+            return COLD
         if any(sign.kind == SignKind.MAKES_LOADER for sign in function.signs):
             # A loader outlives many steps.
             return COLD
@@ -228,6 +240,11 @@ class HeatMap(StepLoops):
     def is_called_by_program(self, key: FunctionKey) -> bool:
         """By more than tests: what only they call is there for those who use the library."""
         return any(caller not in self.tests for caller, _ in self.callers.get(key, ()))
+
+    def is_run_as_its_base(self, function: FunctionFacts) -> bool:
+        """Whether all calls of what a method overrides are led to by scripts and frameworks: it runs as often."""
+        callers = {caller for base in function.overrides for caller in self.callers_but_overriders(base)} - self.tests
+        return bool(callers) and all(one in self.run_by_scripts or one in self.run_by_entries for one in callers)
 
     def is_fixed(self, function: FunctionFacts) -> bool:
         return self.row_of(function) is not None

@@ -304,7 +304,7 @@ def note_cost(frame: Frame, module: Module, known: Tensor | None, node: ir.Call)
     costs = module.costs.removeprefix(PERHAPS)
     remark, _, put_on = costs.partition(PUT_ON)
     backward = remark.startswith("backward ")
-    if backward and (frame.no_grad or not flows(module, known)):
+    if backward and (fallbacks.is_without_gradients(frame) or not flows(module, known)):
         return
     name, _, detail = remark.removeprefix("backward ").partition(" ")
     path, _, at = put_on.partition(PUT_ON)

@@ -12,7 +12,7 @@ from xlalint.facts.detectors.costly_calls import check_generator, note_cuda
 from xlalint.facts.detectors.joined_rows import check_picked
 from xlalint.facts.detectors.uploads import check_moved
 from xlalint.facts.detectors.varying_structure import draws_one_of_many
-from xlalint.facts.domain.known_names import HOST_METHODS, TEXT_METHODS
+from xlalint.facts.domain.known_names import FOREIGN_METHODS, HOST_METHODS
 from xlalint.facts.domain.lattice import MASKS, sequence
 from xlalint.facts.domain.refinement import as_operand
 from xlalint.facts.domain.row_lengths import largest_item
@@ -78,7 +78,7 @@ def call_tensor_method(frame: Frame, tensor: Tensor, call: Call) -> Value:
     row = fallbacks.row_of_method(frame, call.name)
     if row is not None:
         fallbacks.check_op(frame, row, call.given([tensor, *call.arguments]), method=True)
-    elif call.name in TEXT_METHODS:
+    elif call.name in FOREIGN_METHODS:
         # What was taken for a tensor is none.
         return UNKNOWN
     frame.pending()
