@@ -90,6 +90,8 @@ class SignKind(Kind):
     PROFILER_SERVER = "profiler-server"
     START_TRACE = "start-trace"
     STEP_WITHOUT_BARRIER = "step-without-barrier"
+    SUMS = "sums"
+    """Each turn of a loop adds to a tensor of the device, and none looks at it."""
     TRAIN = "train"
     UPLOADED = "uploaded"
     """What was made on the host, and not read from the device, is moved there."""

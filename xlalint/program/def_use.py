@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from xlalint.program import ir
-from xlalint.program.traversal import blocks_of, calls_in, names_in, path_of, walk
+from xlalint.program.traversal import blocks_of, calls_in, holders, names_in, path_of, walk
 
 
 def bound_anew(block: ir.Block, node: ir.Assign, target: str, loop: int) -> bool:
@@ -240,7 +240,8 @@ def hands_on(loop: ir.For) -> bool:
 
 @lru_cache(maxsize=8192)
 def carries(loop: ir.For) -> bool:
-    """Whether the loop calls something with what its last turn gave: ``for t in times: x = x - model(x, t)``."""
+    """Whether the loop calls something with what its last turn gave: ``for t in times: x = x - model(x, t)``, or
+    ``x[:, t] = model(x)``."""
     given: set[str] = set()
     for statement in loop.body:
         given |= {
@@ -250,10 +251,47 @@ def carries(loop: ir.For) -> bool:
             for name in names_in(part.arguments)
         }
         if isinstance(statement, ir.Assign) and any(
-            path_of(part) in given for target in statement.targets for part in unpacked(target)
+            (path_of(part) or written_to(part)) in given for target in statement.targets for part in unpacked(target)
         ):
             return True
+        if type(statement) is ir.Evaluate and type(statement.value) is ir.Call:
+            function = statement.value.function
+            if type(function) is ir.Attribute and function.name in WRITING and written_to(function.value) in given:
+                return True
     return False
+
+
+WRITING = frozenset({"copy_", "fill_", "set_", "scatter_", "index_copy_", "masked_fill_", "masked_scatter_"})
+
+
+def written_to(node: ir.Expr) -> str | None:
+    """``x`` where a part of it is written to: ``x[:, 3]``, ``x.data[:, 3]``; None for a name itself."""
+    if type(node) is not ir.Subscript:
+        return None
+    *_, start = holders(node)
+    return start.name if type(start) is ir.Name else None
+
+
+@lru_cache(maxsize=8192)
+def sums_of(loop: ir.For) -> tuple[str, ...]:
+    """The names that each turn of a loop adds to, and that it does nothing else with."""
+    used = list(names_in(loop.body))
+    return tuple(
+        statement.target.name
+        for statement in statements_of_turn(loop.body)
+        if type(statement) is ir.Augmented
+        and statement.operator == "add"
+        and type(statement.target) is ir.Name
+        and used.count(statement.target.name) == 1
+    )
+
+
+def statements_of_turn(block: ir.Block) -> Iterator[ir.Stmt]:
+    """What each turn of a loop does, whatever it is tested for."""
+    for statement in block:
+        yield statement
+        if type(statement) is ir.With:
+            yield from statements_of_turn(statement.body)
 
 
 def is_given(names: frozenset[str], call: ir.Call) -> bool:

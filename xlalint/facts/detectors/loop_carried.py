@@ -8,6 +8,7 @@ from typing import Any
 from xlalint.facts.domain.refinement import as_operand
 from xlalint.facts.domain.values import (
     UNKNOWN,
+    XLA,
     Class,
     Function,
     Host,
@@ -24,10 +25,11 @@ from xlalint.facts.domain.values import (
     tensor_of,
 )
 from xlalint.facts.events import Effect
+from xlalint.facts.kinds import SignKind
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.reaching import assignment_of
 from xlalint.program import ir
-from xlalint.program.def_use import bound_anew, same
+from xlalint.program.def_use import bound_anew, same, sums_of
 from xlalint.program.growth import WHOLE, grown_entries, grown_parameters, joined_by, joins
 from xlalint.program.traversal import names_in, path_of
 
@@ -60,6 +62,15 @@ def check(frame: Frame, node: ir.Assign, value: Value) -> None:
         check_longer(frame, node, node.targets[0], value)
         return
     check_carried(frame, node, target, known)
+
+
+def note_sums(frame: Frame, loop: ir.For) -> None:
+    """``correct += (guess == y).sum()``: what a loop adds up on the device grows with each turn, whatever else of the
+    turn is read."""
+    for name in sums_of(loop) if frame.environment is not None else ():
+        known = tensor_of(frame.env.get(name))
+        if known is not None and known.device == XLA and known.certainty > 0:
+            frame.sign(SignKind.SUMS, loop.at)
 
 
 def check_longer(frame: Frame, node: ir.Assign, element: ir.Expr, value: Value) -> None:

@@ -17,6 +17,7 @@ from xlalint.facts.regions import FunctionFacts, loop_of, within
 from xlalint.program.ir import unpack
 
 Place = tuple[FunctionKey, int]
+Loop = tuple[FunctionKey, RegionKey]
 
 
 class SwitchesTold:
@@ -25,7 +26,7 @@ class SwitchesTold:
     def __init__(self, heat: HeatMap, functions: Iterable[Evaluated]) -> None:
         self.heat = heat
         self.functions = functions
-        self._trained_so: dict[tuple[FunctionKey, RegionKey], bool] = {}
+        self._trained_so: dict[Loop, bool] = {}
 
     def is_told(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> bool:
         """Whether a change costs that is not told elsewhere. One that comes once costs nothing."""
@@ -37,12 +38,12 @@ class SwitchesTold:
             return pace.loop is None or (self.runs_in_both_modes(pace.loop) and self.is_undone(raw, pace.loop))
         return (function.key, raw.at) in self.of_evaluations
 
-    def runs_in_both_modes(self, loop: tuple[FunctionKey, RegionKey]) -> bool:
+    def runs_in_both_modes(self, loop: Loop) -> bool:
         """Whether the steps of a loop call a model in training mode, too. An evaluation that sets the mode in each
         step, and sets it back, does not."""
         return not self.heat.signs_of(loop).isdisjoint(TRAINED)
 
-    def is_undone(self, raw: RawEvent, loop: tuple[FunctionKey, RegionKey]) -> bool:
+    def is_undone(self, raw: RawEvent, loop: Loop) -> bool:
         """Whether each turn of a loop sets the other mode, too: ``model.train()`` ahead of each step undoes what an
         evaluation now and then has set, and is free in all others."""
         if raw.subject == "eval":
@@ -93,18 +94,27 @@ class SwitchesTold:
         loops = list(self.heat.loops_around(function.key, raw.region))
         return not loops or any(self.sees_both(raw, function, loop) for loop in loops)
 
-    def sees_both(self, raw: RawEvent, function: FunctionFacts, loop: tuple[FunctionKey, RegionKey]) -> bool:
+    def sees_both(self, raw: RawEvent, function: FunctionFacts, loop: Loop) -> bool:
         """Whether what a loop does puts the model into the other mode, too. What the function has bound itself, callers
         don't have under a parameter's name: it is a model of its own, or it is handed on from there."""
         signs = self.heat.signs_of(loop)
         if loop[0] != function.key and is_local(raw.detail):
             below = self.heat.everything(function.key, 3)
             signs = frozenset(sign for sign in signs if not sign.endswith(f" {ANY}") or sign in below)
+        if raw.detail != ANY:
+            signs -= self.of_parameters(function, loop)
         if self.trains_in_evaluation_mode(loop):
             signs -= TRAINED
         return alternates(raw.subject, raw.detail, signs, loop[0] == function.key)
 
-    def trains_in_evaluation_mode(self, loop: tuple[FunctionKey, RegionKey]) -> bool:
+    def of_parameters(self, function: FunctionFacts, loop: Loop) -> frozenset[str]:
+        """The modes that only the function itself sets, and of its parameters: what has a name of its own there, such
+        as a teacher beside a student, is another model."""
+        given = {sign.label for sign in function.signs if sign.subject == ANY}
+        others = (signs for one, signs in self.signs_within(loop) if one is not function)
+        return frozenset(given - {sign.label for signs in others for sign in signs}) if given else frozenset()
+
+    def trains_in_evaluation_mode(self, loop: Loop) -> bool:
         """Whether all that is trained in a loop was put into evaluation mode just ahead: to train only the last layer
         of a model, say. Who never sets the other mode does not come back to it."""
         known = self._trained_so.get(loop)
@@ -113,22 +123,25 @@ class SwitchesTold:
             known = self._trained_so[loop] = bool(found) and all(mode is SignKind.EVAL for mode in found)
         return known
 
-    def training_loops(self, loop: tuple[FunctionKey, RegionKey]) -> Iterator[tuple[FunctionFacts, RegionKey]]:
+    def training_loops(self, loop: Loop) -> Iterator[tuple[FunctionFacts, RegionKey]]:
         """The loops within a loop, and in what it calls, in which a model is trained."""
+        for function, signs in self.signs_within(loop):
+            for sign in signs:
+                if sign.kind in TRAINED:
+                    yield function, loop_of(function, sign.region) or ROOT
+
+    def signs_within(self, loop: Loop) -> Iterator[tuple[FunctionFacts, tuple[Sign, ...]]]:
+        """What a loop does, and what it calls, function by function."""
         own = self.heat.functions[loop[0]]
-        yield from trained_in(own, [sign for sign in own.signs if within(own, sign.region, loop[1])])
+        yield own, tuple(sign for sign in own.signs if within(own, sign.region, loop[1]))
         pending = [edge.callee for edge in own.calls if within(own, edge.region, loop[1])]
         seen = {own.key}
         while pending:
             function = self.heat.functions.get(pending.pop())
             if function is not None and function.key not in seen:
                 seen.add(function.key)
-                yield from trained_in(function, function.signs)
+                yield function, function.signs
                 pending.extend(edge.callee for edge in function.calls)
-
-
-def trained_in(function: FunctionFacts, signs: Iterable[Sign]) -> Iterator[tuple[FunctionFacts, RegionKey]]:
-    return ((function, loop_of(function, sign.region) or ROOT) for sign in signs if sign.kind in TRAINED)
 
 
 def root_of_switch(pace: Pace, shown: Callable[[str], str]) -> Root | None:

@@ -63,12 +63,19 @@ def loops_without_boundary(function: FunctionFacts, heat: HeatMap) -> Iterator[R
         unset = SignKind.STEP_WITHOUT_BARRIER in signs and function.regions[loop].over == "counter"
         if trains and (unset or not signs.isdisjoint(ON_ITS_OWN)):
             yield boundary_event(function, loop, "training")
-        elif trains or (loop[0] != RegionKind.WHILE and heat.reads_each_turn(function, loop)):
+        elif trains or reads_all(function, loop, heat):
             continue
         elif generating:
             yield boundary_event(function, loop, "decoding")
         elif evaluates and signs.isdisjoint(LEARNS):
             yield boundary_event(function, loop, "evaluating")
+
+
+def reads_all(function: FunctionFacts, loop: RegionKey, heat: HeatMap) -> bool:
+    """Whether each turn of a loop waits for what it computes, and keeps nothing on the device that it adds up."""
+    if loop[0] == RegionKind.WHILE or any(s.kind is SignKind.SUMS and s.region == loop for s in function.signs):
+        return False
+    return heat.reads_each_turn(function, loop)
 
 
 def generates(function: FunctionFacts, loop: RegionKey) -> bool:

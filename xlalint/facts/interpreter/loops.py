@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
+from xlalint.facts.detectors.loop_carried import note_sums
 from xlalint.facts.detectors.varying_structure import check_trips
 from xlalint.facts.domain.lattice import sequence
 from xlalint.facts.domain.role import Role
@@ -74,6 +75,7 @@ def execute_for(frame: Frame, node: ir.For) -> None:
             take_turns(frame, node, iterable)
         else:
             iterate(frame, node, begin)
+        note_sums(frame, node)
         frame.rows = rows
     check_trips(frame, node, iterable)
     if frame.environment is not None and node.orelse:

@@ -40,10 +40,16 @@ from xlalint.program import ir
 from xlalint.program.traversal import holders, last_name, receiver_node
 
 
+def key_name(node: ir.Expr | None) -> str:
+    """``optimizer`` of ``state["optimizer"]``."""
+    key = node.index if type(node) is ir.Subscript else None
+    return key.value if type(key) is ir.Constant and isinstance(key.value, str) else ""
+
+
 def call_unknown_method(frame: Frame, receiver: Value, call: Call) -> Value:
     """A method of something unknown; a few names tell what it is all the same."""
     holder = receiver_node(call.node)
-    text = last_name(holder)
+    text = last_name(holder) or key_name(holder)
     if call.name in LEVELS and text in frameworks().names("logger-name"):
         logged(frame, call)
         return NONE

@@ -79,8 +79,7 @@ def call_tensor_method(frame: Frame, tensor: Tensor, call: Call) -> Value:
     if row is not None:
         fallbacks.check_op(frame, row, call.given([tensor, *call.arguments]), method=True)
     elif call.name in FOREIGN_METHODS:
-        # What was taken for a tensor is none.
-        return UNKNOWN
+        return method_of_mapping(tensor, call.name)
     frame.pending()
     check_generator(frame, call, tensor)
     check_picked(frame, call, tensor)
@@ -99,6 +98,14 @@ def call_tensor_method(frame: Frame, tensor: Tensor, call: Call) -> Value:
         ):
             frame.env[call.node.function.value.name] = tensor.but(optional=False, grad=tensor.grad or result.grad)
     return result
+
+
+def method_of_mapping(tensor: Tensor, name: str) -> Value:
+    """What was taken for a tensor is none: what has items holds tensors, such as several losses; else it is a text."""
+    held = tensor.but(dims=None, certainty=min(tensor.certainty, 1), optional=False)
+    if name == "items":
+        return sequence("list", None, sequence("tuple", (STR, held)))
+    return sequence("list", None, held) if name == "values" else UNKNOWN
 
 
 def reshaped(tensor: Tensor, name: str, arguments: Arguments, keywords: Keywords) -> Tensor | None:
@@ -269,12 +276,16 @@ def to(frame: Frame, t: Tensor, call: Call) -> Value:
         if not beside or t.device is not None:
             # What is only assumed to lie elsewhere than what it works with was no way to the device.
             frame.sign(way_to_device(t), call.node.at)
-        if t.certainty == 1:
-            # A part of a loader's batch.
-            frame.sign(SignKind.BATCH_MOVED, call.node.at)
+        note_batch(frame, t, call)
         check_moved(frame, t, device, call)
     certainty = moved_certainty(t) if device == XLA else t.certainty
     return t.but(device=device, dtype=dtype, optional=False, certainty=certainty)
+
+
+def note_batch(frame: Frame, t: Tensor, call: Call) -> None:
+    """What is only likely a tensor is a part of a loader's batch."""
+    if t.certainty == 1:
+        frame.sign(SignKind.BATCH_MOVED, call.node.at)
 
 
 def way_to_device(t: Tensor) -> SignKind:
@@ -297,6 +308,7 @@ def cuda(frame: Frame, t: Tensor, call: Call) -> Value:
     note_cuda(frame, call.node)
     if t.device != XLA:
         frame.sign(way_to_device(t), call.node.at)
+        note_batch(frame, t, call)
     return t.but(device=XLA, optional=False, certainty=KNOWN if t.certainty == DECLARED else t.certainty)
 
 
