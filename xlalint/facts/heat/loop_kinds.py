@@ -304,7 +304,7 @@ class StepLoops:
             return LoopKind.EPOCH
         counting = loop[0] == RegionKind.WHILE or region.over in ("counter", "tensor", "data")
         if counting and SignKind.MODEL_CALL in own and self.may_decode(function, loop):
-            return LoopKind.STEP
+            return None if self.is_unrolled(function, loop) else LoopKind.STEP
         return LoopKind.STEP if counting and SignKind.LOADER in own else None
 
     def goes_through_generations(self, function: FunctionFacts, loop: RegionKey) -> bool:
@@ -320,6 +320,16 @@ class StepLoops:
             known = decoding and self.all_signs(function, loop).isdisjoint(LEARNS)
             self._generations[function.key, loop] = known
         return known
+
+    def is_unrolled(self, function: FunctionFacts, loop: RegionKey) -> bool:
+        """Whether what is learned after a loop goes back through all its turns, of which none waits for the device:
+        they are one step."""
+        around = loop_of(function, function.regions[loop].parent)
+        learned = (
+            sign.kind is SignKind.BACKWARD and sign.at > loop[1] and loop_of(function, sign.region) == around
+            for sign in function.signs
+        )
+        return any(learned) and not self.reads_each_turn(function, loop)
 
     def may_decode(self, function: FunctionFacts, loop: RegionKey) -> bool:
         """A layer loop in a model's ``forward`` is none, nor one over the cases of a test; a loop in ``generate`` or

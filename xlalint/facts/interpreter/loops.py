@@ -31,12 +31,13 @@ from xlalint.facts.interpreter import conditions
 from xlalint.facts.interpreter.loop_bounds import takes_no_turn, turns_of
 from xlalint.facts.kinds import RegionKind, SignKind
 from xlalint.facts.operations import members
-from xlalint.facts.operations.placement import tells_no_device
+from xlalint.facts.operations.placement import tells_no_device, unmoved
 from xlalint.facts.state.environment import Environment, join_environments
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.recorder import span_of
 from xlalint.program import ir
 from xlalint.program.def_use import calls_parts, carries, chains_parts, hands_on, steps_each, targets_of
+from xlalint.program.moves import moves_part
 from xlalint.program.traversal import called_name, calls_in, path_of, walk
 
 ROUNDS = 3
@@ -60,6 +61,8 @@ def execute_for(frame: Frame, node: ir.For) -> None:
         if detail is not None:
             frame.sign(SignKind(f"{detail}-loader"), node.at)
         element = members.element_of(frame, iterable)
+        if over == "loader" and moves_part(node):
+            element = unmoved(element)
         counted = mark_counter(
             frame, node, iterable, ANY_HOST if may_be_key(element) and goes_by_key(node) else element
         )

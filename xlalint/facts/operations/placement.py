@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from xlalint.facts.domain.lattice import sequence
 from xlalint.facts.domain.role import Role
@@ -71,17 +71,27 @@ def used_by(frame: Frame, name: str) -> list[str]:
 
 def made_on_host(value: Value) -> Value:
     """The same with its tensors on the host, where torch makes them if nobody names another device."""
+    return with_tensors(value, lambda one: one.but(device=HOST))
+
+
+def unmoved(value: Value) -> Value:
+    """A batch of which a part is moved to the device: what nobody knows to lie there lies on the host till then."""
+    return with_tensors(value, lambda one: one.but(device=HOST) if one.device is None else one)
+
+
+def with_tensors(value: Value, changed: Callable[[Tensor], Tensor]) -> Value:
+    """The same with each of its tensors changed."""
     if type(value) is Tensor:
-        return value.but(device=HOST)
+        return changed(value)
     if type(value) is Sequence and value.elements is not None:
-        return sequence(value.kind, [made_on_host(part) for part in value.elements])
+        return sequence(value.kind, [with_tensors(part, changed) for part in value.elements])
     if type(value) is Sequence:
-        return sequence(value.kind, None, made_on_host(value.element))
+        return sequence(value.kind, None, with_tensors(value.element, changed))
     if type(value) is Mapping:
-        rest = None if value.rest is None else made_on_host(value.rest)
-        return mapping(tuple((key, made_on_host(part)) for key, part in value.items), rest)
+        rest = None if value.rest is None else with_tensors(value.rest, changed)
+        return mapping(tuple((key, with_tensors(part, changed)) for key, part in value.items), rest)
     if type(value) is KnownObject and value.role in GIVEN_BY_MODULES and value.element is not None:
-        return known_object(value.role, made_on_host(value.element), value.detail)
+        return known_object(value.role, with_tensors(value.element, changed), value.detail)
     return value
 
 

@@ -162,6 +162,7 @@ def call_op(frame: Frame, call: Call) -> Value:
     rest = arguments[1:]
     check_generator(frame, call.given(call.arguments, keywords), base)
     read_factor(frame, call.given(call.arguments, keywords))
+    read_bound(frame, call.last, call.given(rest, keywords))
     check_picked(frame, call, base)
     varies = check_numbers(frame, Call(call.last, rest, keywords, call.node), base.live, base.varies)
     if varies is not None and not base.live and call.last in RESIZING:
@@ -182,6 +183,21 @@ def read_factor(frame: Frame, call: Call) -> None:
         if type(factor) is Tensor and factor.live:
             frame.emit(Effect.TENSOR_AS_NUMBER, call.node.at, factor, name, None)
             return
+
+
+def read_bound(frame: Frame, name: str, call: Call) -> None:
+    """``x.clamp(0, limit)``: where one bound is a number, the other is read as one."""
+    if name not in BOUNDED:
+        return
+    bounds = [*call.arguments[:2], *(call.keywords.get(key, NONE) for key in ("min", "max"))]
+    limit = next((one for one in bounds if type(one) is Tensor and one.live and one.rank in (None, 0)), None)
+    if limit is not None and any(type(one) is Host and one.type in ("int", "float") for one in bounds):
+        frame.emit(
+            Effect.TENSOR_AS_NUMBER, call.node.at, limit, "bound", None, certainty=1 if limit.rank is None else 2
+        )
+
+
+BOUNDED = frozenset({"clamp", "clamp_", "clip", "clip_"})
 
 
 def asserted(frame: Frame, call: Call) -> Value:

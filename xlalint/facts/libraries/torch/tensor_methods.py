@@ -83,6 +83,7 @@ def call_tensor_method(frame: Frame, tensor: Tensor, call: Call) -> Value:
     frame.pending()
     check_generator(frame, call, tensor)
     check_picked(frame, call, tensor)
+    functions.read_bound(frame, call.name, call)
     varies = check_numbers(frame, call, tensor.live, tensor.varies)
     result = reshaped(tensor, call.name, call.arguments, call.keywords) or functions.result_of_call(
         call.name, tensor.but(optional=False), call.arguments, call.keywords
