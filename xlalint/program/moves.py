@@ -22,7 +22,7 @@ def moves_part(loop: ir.For) -> bool:
         if any(type(part) is ir.Call and moves(part, parts) for part in walk(statement)):
             return True
         for target, value in taken_from(statement):
-            if is_part(value, parts):
+            if belongs_to(value, parts):
                 parts.update(names_of(target))
     return False
 
@@ -38,23 +38,23 @@ def taken_from(statement: ir.Stmt) -> Iterator[tuple[ir.Expr, ir.Expr]]:
         yield statement.target, statement.iterable
 
 
-def is_part(node: ir.Expr, parts: set[str]) -> bool:
+def belongs_to(node: ir.Expr, parts: set[str]) -> bool:
     """``data``, ``data[0]``, ``data["x"]``, ``batch.text``, ``Variable(x)``, ``zip(x, y)``."""
     if type(node) is ir.Name:
         return node.name in parts
     if isinstance(node, (ir.Subscript, ir.Attribute)):
-        return is_part(node.value, parts)
+        return belongs_to(node.value, parts)
     if type(node) is ir.Display:
-        return any(is_part(element, parts) for element in node.elements)
+        return any(belongs_to(element, parts) for element in node.elements)
     if type(node) is not ir.Call:
         return False
     if type(node.function) is ir.Attribute:
-        return node.function.name in ENTRIES and is_part(node.function.value, parts)
-    return called_name(node) in WRAPPERS and any(is_part(argument, parts) for argument in node.arguments)
+        return node.function.name in ENTRIES and belongs_to(node.function.value, parts)
+    return called_name(node) in WRAPPERS and any(belongs_to(argument, parts) for argument in node.arguments)
 
 
 def moves(call: ir.Call, parts: set[str]) -> bool:
-    if type(call.function) is not ir.Attribute or not is_part(call.function.value, parts):
+    if type(call.function) is not ir.Attribute or not belongs_to(call.function.value, parts):
         return False
     if call.function.name != "to":
         return call.function.name == "cuda"

@@ -303,7 +303,11 @@ class StepLoops:
         if holds:
             return LoopKind.EPOCH
         counting = loop[0] == RegionKind.WHILE or region.over in ("counter", "tensor", "data")
-        if counting and SignKind.MODEL_CALL in own and self.may_decode(function, loop):
+        if (
+            counting
+            and (SignKind.MODEL_CALL in own or steps_by_layers(function, loop))
+            and self.may_decode(function, loop)
+        ):
             return None if self.is_unrolled(function, loop) else LoopKind.STEP
         return LoopKind.STEP if counting and SignKind.LOADER in own else None
 
@@ -346,6 +350,13 @@ def runs_each_turn(function: FunctionFacts, region: RegionKey, loop: RegionKey) 
             return False
         region = known.parent
     return True
+
+
+def steps_by_layers(function: FunctionFacts, loop: RegionKey) -> bool:
+    """Whether a generation calls its layers itself until something is met: a recurrent decoder, word by word."""
+    if loop[0] != RegionKind.WHILE or not decodes(function):
+        return False
+    return any(s.kind is SignKind.LAYER_CALL and loop_of(function, s.region) == loop for s in function.signs)
 
 
 def hangs_together(function: FunctionFacts, loop: RegionKey) -> bool:

@@ -61,6 +61,9 @@ def factory(frame: Frame, call: Call) -> Value:
     made = with_gradients(
         tensor(device, shapes.dtype_argument(call.keywords, dtype), dims, False, varies), call.keywords
     )
+    written = tensor_of(call.keywords.get("out"))
+    if written is not None:
+        made = made.but(device=written.device, dtype=written.dtype, certainty=written.certainty)
     check_generator(frame, call, made)
     check_factory(frame, call, made)
     return made
