@@ -298,11 +298,15 @@ def concatenated(frame: Frame, call: Call) -> Value:
     check_joined(frame, call)
     parts = call.arguments[0] if call.arguments else call.keywords.get("tensors")
     known = tensor_of(parts.element) if type(parts) is Sequence else tensor_of(parts)
+    listed = parts.elements if type(parts) is Sequence and parts.elements else ()
+    tensors = [t for part in listed if (t := tensor_of(part)) is not None]
+    if known is None and tensors:
+        # What nobody knows lies where the others do; gradients may flow to it.
+        known = tensors[0].but(grad=True)
     frame.pending()
     if known is None:
         return tensor(certainty=1)
-    if type(parts) is Sequence and parts.elements:
-        tensors = [t for part in parts.elements if (t := tensor_of(part)) is not None]
+    if tensors:
         device = XLA if any(t.device == XLA for t in tensors) else known.device
         rank = max((t.rank for t in tensors if t.rank is not None), default=None)
         known = known.but(device=device, dims=of_rank(rank))
