@@ -84,6 +84,11 @@ def test_a_file_with_findings_is_linted_without_torch_and_sarif(tmp_path: Path) 
     assert loaded & {"torch", "torch_xla", "numpy", "sarif_om"} == set()
 
 
+def test_what_runs_programs_of_the_users_imports_no_torch_beside_its_worker(tmp_path: Path) -> None:
+    loaded = loaded_after("import xlalint.cli.validate, xlalint.validating", tmp_path)
+    assert loaded & {"torch", "torch_xla", "numpy"} == set()
+
+
 def test_every_package_is_shipped() -> None:
     folders = {path.parent.relative_to(ROOT) for path in (ROOT / "xlalint").rglob("*.py")}
     packages = {".".join(folder.parts) for folder in folders} | {"xlalint.rules"}

@@ -12,6 +12,7 @@ from types import ModuleType
 
 import pytest
 
+import xlalint
 from xlalint.device.recording.attribution import attribute
 from xlalint.device.recording.counts import Counts
 from xlalint.device.recording.debug_log import Boundary, Charge, Frame, Graph, Totals
@@ -118,6 +119,13 @@ def test_the_users_files_are_those_in_the_folder_that_are_not_installed(tmp_path
     assert not owned(str(tmp_path / ".venv" / "lib" / "python3.11" / "site-packages" / "torch" / "nn.py"))
     assert not owned("<string>")
     assert not owned(threading.__file__)
+
+
+def test_what_of_the_linter_runs_beside_a_program_is_not_the_users() -> None:
+    package = Path(xlalint.__file__).parent
+    owned = owner([str(package.parent)])
+    assert not owned(str(package / "device" / "borders" / "clock.py"))
+    assert owned(str(package.parent / "examples" / "plain_loop_costly.py"))
 
 
 LIBRARY = """\

@@ -34,6 +34,8 @@ from xlalint.device.stubs.objects import Absent
 from xlalint.device.stubs.progress import Unavailable
 from xlalint.device.worker.protocol import LEFT
 
+__all__ = ["run_script"]
+
 _TORCHVISION = "torchvision"
 
 

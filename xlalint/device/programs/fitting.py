@@ -14,7 +14,7 @@ import msgspec
 
 from xlalint.device.programs.stand_ins import WORLDS, ValueAt
 from xlalint.device.programs.synthesis import Material, Program, program
-from xlalint.device.stubs.sizes import SIZE
+from xlalint.device.stand_in_sizes import SIZE
 from xlalint.device.worker.client import Worker
 from xlalint.device.worker.protocol import Failure, Request
 from xlalint.findings.model import Mode, Neutral

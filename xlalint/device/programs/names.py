@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from xlalint.device.stubs.sizes import SIZE
+from xlalint.device.stand_in_sizes import SIZE
 
 KINDS: Mapping[str, str] = MappingProxyType(
     {"bool": "bool", "uint8": "uint8", "int": "int", "float": "float", "complex": "float"}

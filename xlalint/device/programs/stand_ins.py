@@ -26,7 +26,7 @@ from xlalint.device.programs.names import (
     is_network,
     last_name,
 )
-from xlalint.device.stubs.sizes import SIZE
+from xlalint.device.stand_in_sizes import SIZE
 from xlalint.facts.domain.values import (
     DATA,
     HOST,

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from xlalint.device.stand_in_sizes import SIZE, WORDS
 from xlalint.device.stubs.objects import Parts
 from xlalint.device.stubs.progress import Unavailable, state
-from xlalint.device.stubs.sizes import SIZE, WORDS
 from xlalint.device.stubs.values import Fields, device, on_host, tensor
 
 torch: Any = import_module("torch")

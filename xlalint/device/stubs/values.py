@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
 
+from xlalint.device.stand_in_sizes import BATCHES, SIZE, WORDS
 from xlalint.device.stubs.objects import Absent
 from xlalint.device.stubs.progress import state
-from xlalint.device.stubs.sizes import BATCHES, SIZE, WORDS
 
 torch: Any = import_module("torch")
 torch_xla: Any = import_module("torch_xla")

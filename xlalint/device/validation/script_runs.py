@@ -25,7 +25,7 @@ _SECONDS = 120.0
 _PRELOADED = ("torchvision", "xlalint.device.borders.script")
 """What the worker imports once for all scripts, where it is there."""
 _PROGRAM = """\
-from xlalint.device.borders import run_script
+from xlalint.device.borders.script import run_script
 
 PLAN = {}
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 
 Owned = Callable[[str], bool]
 
+_OUR_OWN = os.path.join(os.path.realpath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3)), "")
+"""The linter's package: what of it runs beside the user's program, as what stands around a script, is nobody's."""
 _INSTALLED = re.compile(r"[/\\](?:site|dist)-packages[/\\]")
 _OF_PYTHON = re.compile(r"[/\\]lib[/\\]python3[.\d]*[/\\](?!(?:site|dist)-packages[/\\])")
 # The runtime itself, what carries calls through, and what works on graphs or numbers and never holds a tensor.
@@ -18,7 +20,7 @@ _PASSED_OVER = re.compile(
 
 
 def owner(roots: Sequence[str], included: Sequence[str] = ()) -> Owned:
-    """Whether a file is the user's: in one of ``roots``, and neither installed nor of Python itself.
+    """Whether a file is the user's: in one of ``roots``, and neither installed nor of Python itself, nor our own.
 
     The packages and modules of ``included`` (``transformers``, ``torch.optim``) are taken for the user's, too.
     """
@@ -33,7 +35,7 @@ def owner(roots: Sequence[str], included: Sequence[str] = ()) -> Owned:
         if named(path):
             return True
         real = os.path.realpath(path)
-        return real.startswith(inside) and not real.startswith(python) and not _INSTALLED.search(real)
+        return real.startswith(inside) and not real.startswith((python, _OUR_OWN)) and not _INSTALLED.search(real)
 
     return owned
 
