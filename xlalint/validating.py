@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from queue import SimpleQueue
+from threading import Lock
+from typing import NamedTuple
 
 import msgspec
 
@@ -22,6 +23,7 @@ from xlalint.device.validation.trials import no_evidence, validated
 from xlalint.device.wall.enclosure import CPU
 from xlalint.device.worker.experiment import Worker
 from xlalint.device.worker.guard import Guard
+from xlalint.device.worker.pool import WorkerPool
 from xlalint.facts.domain.values import Value
 from xlalint.facts.driver.partition import imported_source
 from xlalint.facts.events import Span
@@ -41,9 +43,21 @@ _FAST_COMPILES = ("--xla_backend_optimization_level=0", "--xla_llvm_disable_expe
 _FASTER_COMPILES = {"2.9": ("--xla_cpu_use_fusion_emitters=false", "--xla_cpu_parallel_codegen_split_count=1")}
 """By the torch_xla whose runtime knows the flags: another one ends where it does not know one."""
 
-Run = Callable[[Diagnostic, Worker, Settings], Evidence]
-Told = Callable[[int, int, Counter[Verdict]], None]
-"""Told how many findings are done, of how many, and the verdicts so far."""
+Run = Callable[[Diagnostic, Worker], Evidence]
+
+
+class Progress(NamedTuple):
+    """How far a run is."""
+
+    done: int
+    total: int
+    verdicts: Mapping[Verdict, int]
+    running: tuple[Diagnostic, ...]
+    """The findings that are being run."""
+
+
+Told = Callable[[Progress], None]
+"""Told whenever a finding is begun, or done."""
 
 
 def validate(
@@ -71,32 +85,31 @@ def validate(
     kept = runnable(report, only)
     cases = _Cases(kept, configurations)
     cases.look_for_scripts(folders, packages, settings, invocation)
-    with _Pool(min(jobs, len(kept)), settings, guard or Guard()) as pool:
-        if noted is not None and not pool.network_off:
+    with WorkerPool(guard or Guard(), _environment(), min(jobs, len(kept))) as pool:
+        if noted is not None and not pool.versions.network_off:
             noted(
                 "the programs are run beside the network: the device asks for it, or the system does not take it away"
             )
-        verdicts: Counter[Verdict] = Counter()
         order = sorted(kept, key=lambda one: one.severity, reverse=True) if budget is not None else kept
-        proved: dict[int, Diagnostic] = {}
-        for one, evidence in zip(order, pool.map(_within(budget, cases.run), order), strict=True):
-            proved[id(one)] = msgspec.structs.replace(one, evidence=evidence)
-            verdicts[evidence.verdict] += 1
-            if told is not None:
-                told(len(proved), len(kept), verdicts)
+        run = _within(budget, partial(cases.run, settings=settings), settings)
+        evidences = pool.map(run if told is None else _Followed(run, len(kept), told), order)
+        proved = {
+            id(one): msgspec.structs.replace(one, evidence=evidence)
+            for one, evidence in zip(order, evidences, strict=True)
+        }
     return msgspec.structs.replace(report, diagnostics=tuple(proved[id(one)] for one in kept))
 
 
-def _within(budget: float | None, run: Run) -> Run:
+def _within(budget: float | None, run: Run, settings: Settings) -> Run:
     """``run`` up to the end of the time that is given from now on; after it nothing is begun."""
     if budget is None:
         return run
     end = time.monotonic() + budget
 
-    def in_time(diagnostic: Diagnostic, worker: Worker, settings: Settings) -> Evidence:
+    def in_time(diagnostic: Diagnostic, worker: Worker) -> Evidence:
         if time.monotonic() > end:
             return no_evidence(f"the budget of {budget:g} s was spent", settings, worker.versions)
-        return run(diagnostic, worker, settings)
+        return run(diagnostic, worker)
 
     return in_time
 
@@ -106,42 +119,29 @@ def runnable(report: Report, only: frozenset[str]) -> list[Diagnostic]:
     return [one for one in report.diagnostics if one.suppressed is None and (not only or one.code in only)]
 
 
-class _Pool:
-    """Findings run side by side, each on a worker of its own."""
+class _Followed:
+    """A ``Run`` that tells which findings are begun and done, one at a time."""
 
-    def __init__(self, jobs: int, settings: Settings, guard: Guard) -> None:
-        self._settings = settings
-        self._threads = ThreadPoolExecutor(max(1, jobs))
-        self._workers = [guard.worker(_environment()) for _ in range(jobs)]
-        self._idle: SimpleQueue[Worker] = SimpleQueue()
-        for worker in self._workers:
-            self._idle.put(worker)
+    def __init__(self, run: Run, total: int, told: Told) -> None:
+        self._run, self._total, self._told = run, total, told
+        self._verdicts: Counter[Verdict] = Counter()
+        self._running: dict[int, Diagnostic] = {}
+        self._telling = Lock()
 
-    @property
-    def network_off(self) -> bool:
-        """Whether no program can reach the network."""
-        return all(worker.versions.network_off for worker in self._workers)
+    def __call__(self, diagnostic: Diagnostic, worker: Worker) -> Evidence:
+        with self._telling:
+            self._running[id(diagnostic)] = diagnostic
+            self._tell()
+        evidence = self._run(diagnostic, worker)
+        with self._telling:
+            del self._running[id(diagnostic)]
+            self._verdicts[evidence.verdict] += 1
+            self._tell()
+        return evidence
 
-    def map(self, run: Run, items: Sequence[Diagnostic]) -> Iterable[Evidence]:
-        def one(item: Diagnostic) -> Evidence:
-            worker = self._idle.get()
-            try:
-                return run(item, worker, self._settings)
-            finally:
-                self._idle.put(worker)
-
-        return self._threads.map(one, items)
-
-    def __enter__(self) -> _Pool:
-        return self
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if error is not None:
-            for worker in self._workers:
-                worker.kill()
-        self._threads.shutdown(cancel_futures=True)
-        for worker in self._workers:
-            worker.close()
+    def _tell(self) -> None:
+        done = sum(self._verdicts.values())
+        self._told(Progress(done, self._total, dict(self._verdicts), tuple(self._running.values())))
 
 
 def _environment() -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sys
 import time
 from typing import TextIO
@@ -80,22 +81,28 @@ class ProgressLine:
         self._what = what
         self._stream = stream
         self._started = self._drawn = time.monotonic()
-        self._shown = False
+        self._shown, self._remark = False, ""
 
     def __call__(self, done: int, total: int, remark: str = "") -> None:
         now = time.monotonic()
-        if now - self._started < _SHOW_AFTER or now - self._drawn < _REDRAW_EACH:
+        fresh = now - self._drawn < _REDRAW_EACH and remark == self._remark
+        if now - self._started < _SHOW_AFTER or fresh:
             return
-        self._drawn, self._shown = now, True
+        self._drawn, self._shown, self._remark = now, True, remark
         filled = _WIDTH * done // max(total, 1)
-        self._stream.write(f"\r[{'#' * filled}{'.' * (_WIDTH - filled)}] {done}/{total} {self._what}")
-        self._stream.write(f": {remark}\x1b[K" if remark else "")
+        line = f"[{'#' * filled}{'.' * (_WIDTH - filled)}] {done}/{total} {self._what}"
+        # What is longer than the line would begin another one.
+        self._stream.write(f"\r{f'{line}: {remark}'[: _columns() - 1]}\x1b[K" if remark else f"\r{line}")
         self._stream.flush()
 
     def clear(self) -> None:
         if self._shown:
             self._stream.write("\r\x1b[K")
             self._stream.flush()
+
+
+def _columns() -> int:
+    return shutil.get_terminal_size().columns
 
 
 def _write(stream: TextIO, text: str) -> None:

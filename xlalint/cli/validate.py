@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,7 +29,8 @@ from xlalint.cli.options import (
 if TYPE_CHECKING:
     from xlalint.device.validation.invocation import Invocation
     from xlalint.findings.configuration import Configurations
-    from xlalint.findings.model import Diagnostic, Mode, Report, Verdict
+    from xlalint.findings.model import Diagnostic, Mode, Report
+    from xlalint.validating import Progress
 
 
 _RUN = "--run"
@@ -223,9 +223,9 @@ def _validated(
     settings = configured.of_folder(os.getcwd()).settings
     progress = ProgressLine(sys.stderr, "findings") if sys.stderr.isatty() and not quiet else None
 
-    def told(done: int, total: int, verdicts: Counter[Verdict]) -> None:
+    def told(now: Progress) -> None:
         if progress is not None:
-            progress(done, total, ", ".join(f"{count} {verdict.value}" for verdict, count in verdicts.items()))
+            progress(now.done, now.total, _remark(now))
 
     try:
         return validate(
@@ -247,6 +247,13 @@ def _validated(
     finally:
         if progress is not None:
             progress.clear()
+
+
+def _remark(now: Progress) -> str:
+    """What is being run, and the verdicts so far."""
+    running = ", ".join(f"{one.path}:{one.at.line} {one.code}" for one in now.running)
+    verdicts = ", ".join(f"{count} {verdict.value}" for verdict, count in now.verdicts.items())
+    return "; ".join(filter(None, (verdicts, running)))
 
 
 def _complain_of_other_devices(report: Report) -> None:

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from xlalint.findings.model import Basis, Evidence, Mode, ModeEvidence, Verdict
 
-_COLUMNS = ("compiles", "executions", "reads", "uploads", "fallbacks", "graph_breaks")
+_COLUMNS = ("compiles", "executions", "reads", "uploads", "fallbacks", "graph_breaks", "pending_ops", "live_tensors")
 _ALWAYS = ("compiles", "executions", "reads")
+_WHERE_THEY_DIFFER = ("pending_ops", "live_tensors")
+"""What each program has left at its end: some of it is in every one."""
 _BASES = {
     Basis.RUN: "the program itself was run, up to some steps",
     Basis.SCRIPT: "a script that leads to it was run, up to some steps",
@@ -95,4 +97,9 @@ def _counters(figures: dict[str, float]) -> dict[str, float]:
 
 
 def _shown(one: ModeEvidence) -> list[str]:
-    return [name for name in _COLUMNS if name in _ALWAYS or one.before[name] or one.after[name]]
+    return [name for name in _COLUMNS if name in _ALWAYS or _says_something(one, name)]
+
+
+def _says_something(one: ModeEvidence, name: str) -> bool:
+    before, after = one.before.get(name, 0), one.after.get(name, 0)
+    return before != after if name in _WHERE_THEY_DIFFER else bool(before or after)

@@ -113,13 +113,14 @@ class ScriptRuns:
         """As it is, each loop that takes steps for as many turns as are counted."""
         return self._shared(_Asked(script, None, self.steps), worker)
 
-    def without_reads(self, script: str, one: Diagnostic, worker: Worker) -> ScriptRun | None:
-        """The same without any of the flagged reads; None where this is none of them, or shares a line with another:
-        there the line does not tell which of them it was."""
+    def is_told_by_its_line(self, one: Diagnostic) -> bool:
+        """Whether it is a flagged read, and shares no line with another: that would not tell which of them it was."""
         own = self._lines[self.number(one)]
         beside = (self._lines[number] for number in self._reading if number != self.number(one))
-        if self.number(one) not in self._reading or any(own & lines for lines in beside):
-            return None
+        return self.number(one) in self._reading and not any(own & lines for lines in beside)
+
+    def without_reads(self, script: str, worker: Worker) -> ScriptRun:
+        """The same without any of the flagged reads."""
         return self._shared(_Asked(script, None, self.steps, without=self._reading), worker)
 
     def steps_of(self, one: Diagnostic) -> int:

@@ -70,13 +70,15 @@ class _Proof:
     def _by_line(self) -> Evidence | None:
         """A read falls on the line that asks for it: one run serves all that are flagged. None where it decides
         nothing, as the place does not run in each of the steps."""
+        if not self.runs.is_told_by_its_line(self.case.diagnostic):
+            return None
         before = self.runs.all_loops(self.script, self.worker)
         if before.short is None or before.long is None or before.short.turns[self.number] < self.runs.steps:
             return None
         if before.long.turns[self.number] < 2 * self.runs.steps:
             return None
-        after = self.runs.without_reads(self.script, self.case.diagnostic, self.worker)
-        if after is None or after.failure is not None or after.long is None or after.long.ended != before.long.ended:
+        after = self.runs.without_reads(self.script, self.worker)
+        if after.failure is not None or after.long is None or after.long.ended != before.long.ended:
             return None
         found = compared(self._of_its_line(before.figures), self._of_its_line(after.figures), self.case.claims, "")
         if found.verdict is not Verdict.CONFIRMED:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from xlalint.device.worker.experiment import Figures
 from xlalint.findings.model import Growth, Mode, ModeEvidence, Verdict
 
-SHOWN = ("compiles", "executions", "reads", "uploads", "fallbacks", "graph_breaks")
+SHOWN = ("compiles", "executions", "reads", "uploads", "fallbacks", "graph_breaks", "pending_ops", "live_tensors")
 SECONDS = "host_seconds"
 TIMES = 5
 """Seconds on a busy machine tell only of what takes several times as long."""

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -70,12 +70,13 @@ class Worker:
         wall: Wall | None = None,
         limits: Limits | None = None,
         patience: float = _PATIENCE,
+        given_up: Callable[[], bool] = lambda: False,
     ) -> None:
         inherited = {**_DEFAULTS, **os.environ}
         self._env = {**(wall.environment(inherited) if wall is not None else inherited), **(env or {})}
         self._forks, self._wall, self._patience = forks, wall, patience
         self._limits = limits or Limits()
-        self._closed = False
+        self._given_up, self._closed = given_up, False
         # A file and not a pipe: nobody reads it while the worker runs.
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         if forks:
@@ -152,13 +153,19 @@ class Worker:
         pipes = (cast(BinaryIO, each).fileno() for each in (self._process.stdin, self._process.stdout))
         self._channel = Channel(*pipes)
         try:
-            versions = msgspec.msgpack.decode(self._channel.receive(time.monotonic() + _START), type=Versions)
+            told = self._channel.receive(time.monotonic() + _START, self._look_whether_wanted)
+            versions = msgspec.msgpack.decode(told, type=Versions)
         except (Gone, TooLate) as error:
             self._end_tree()
             self._stop()
             raise WorkerError(self._last_words()) from error
         walled_off = self._wall is not None and not self._wall.inside.network
         self.versions = msgspec.structs.replace(versions, network_off=versions.network_off or walled_off)
+
+    def _look_whether_wanted(self) -> None:
+        """Raises ``Gone``."""
+        if self._given_up():
+            raise Gone
 
     def _stop(self) -> None:
         for stream in (self._process.stdin, self._process.stdout):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -18,6 +18,6 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True):
     """None: programs are limited, and can do what the user can."""
     limits: Limits = Limits()
 
-    def worker(self, env: Mapping[str, str] | None = None) -> Worker:
-        """Raises ``WorkerError``."""
-        return Worker(env, wall=self.wall, limits=self.limits)
+    def worker(self, env: Mapping[str, str] | None = None, given_up: Callable[[], bool] = lambda: False) -> Worker:
+        """Raises ``WorkerError``, also where it is ``given_up`` while it starts."""
+        return Worker(env, wall=self.wall, limits=self.limits, given_up=given_up)
