@@ -17,7 +17,7 @@ from xlalint.device.validation.case import Settings
 from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Basis, Diagnostic, Evidence, Mode, Position, Report, Verdict
 from xlalint.linting import Options, lint
-from xlalint.validating import validate
+from xlalint.validating import Progress, validate
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "docs" / "findings.schema.json").read_text(encoding="utf-8"))
@@ -122,6 +122,16 @@ def test_a_read_in_a_loop_is_confirmed_with_its_cost_and_its_line(folder: Path) 
     assert (evidence.verdict, evidence.basis, one.growth) == (Verdict.CONFIRMED, Basis.SLICE, "per-step")
     assert one.per_step["reads"] == 1
     assert [each.line for each in one.lines if each.reads] == [14]
+
+
+def test_who_waits_is_told_which_finding_is_run(folder: Path) -> None:
+    told: list[Progress] = []
+    report = linted(folder, LOOP)
+    validate(report, Configurations(), Settings(steps=4), told=told.append)
+    begun = [one.running[0].at.line for one in told if one.running]
+    assert begun == [one.at.line for one in report.diagnostics]
+    assert (told[-1].done, told[-1].running) == (told[-1].total, ())
+    assert sum(told[-1].verdicts.values()) == len(report.diagnostics)
 
 
 def test_only_what_the_value_needs_is_run(folder: Path) -> None:

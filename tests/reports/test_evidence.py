@@ -53,6 +53,21 @@ def test_the_table_shows_the_difference_a_step(report: Report, context: ReportCo
     assert "`loss` is `tensor('float', 2)`" in text
 
 
+def test_operations_that_wait_are_shown_where_they_are_the_difference(report: Report, context: ReportContext) -> None:
+    def rows(before: float, after: float) -> list[list[str]]:
+        waiting = msgspec.structs.replace(
+            CONFIRMED,
+            before={**CONFIRMED.before, "pending_ops": before},
+            after={**CONFIRMED.after, "pending_ops": after},
+            per_step={**CONFIRMED.per_step, "pending_ops": 40.0},
+        )
+        text = render(with_evidence(report, Basis.SLICE, lazy=waiting), "text", context=context)
+        return [line.split() for line in text.splitlines() if "pending ops" in line]
+
+    assert rows(490, 10) == [["pending", "ops", "490", "10", "-40"]]
+    assert rows(10, 10) == []
+
+
 def test_what_was_not_run_rests_on_nothing(report: Report, context: ReportContext) -> None:
     text = render(with_evidence(report, None, lazy=NOT_RUN), "text", context=context)
     assert "not run: the stand-ins do not fit" in text
