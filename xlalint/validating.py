@@ -46,7 +46,7 @@ _FASTER_COMPILES = {"2.9": ("--xla_cpu_use_fusion_emitters=false", "--xla_cpu_pa
 Run = Callable[[Diagnostic, Worker], Evidence]
 
 
-class Progress(NamedTuple):
+class Standing(NamedTuple):
     """How far a run is."""
 
     done: int
@@ -56,7 +56,7 @@ class Progress(NamedTuple):
     """The findings that are being run."""
 
 
-Told = Callable[[Progress], None]
+Told = Callable[[Standing], None]
 """Told whenever a finding is begun, or done."""
 
 
@@ -141,7 +141,7 @@ class _Followed:
 
     def _tell(self) -> None:
         done = sum(self._verdicts.values())
-        self._told(Progress(done, self._total, dict(self._verdicts), tuple(self._running.values())))
+        self._told(Standing(done, self._total, dict(self._verdicts), tuple(self._running.values())))
 
 
 def _environment() -> dict[str, str]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from xlalint.device.validation.invocation import Invocation
     from xlalint.findings.configuration import Configurations
     from xlalint.findings.model import Diagnostic, Mode, Report
-    from xlalint.validating import Progress
+    from xlalint.validating import Standing
 
 
 _RUN = "--run"
@@ -223,7 +223,7 @@ def _validated(
     settings = configured.of_folder(os.getcwd()).settings
     progress = ProgressLine(sys.stderr, "findings") if sys.stderr.isatty() and not quiet else None
 
-    def told(now: Progress) -> None:
+    def told(now: Standing) -> None:
         if progress is not None:
             progress(now.done, now.total, _remark(now))
 
@@ -249,7 +249,7 @@ def _validated(
             progress.clear()
 
 
-def _remark(now: Progress) -> str:
+def _remark(now: Standing) -> str:
     """What is being run, and the verdicts so far."""
     running = ", ".join(f"{one.path}:{one.at.line} {one.code}" for one in now.running)
     verdicts = ", ".join(f"{count} {verdict.value}" for verdict, count in now.verdicts.items())
