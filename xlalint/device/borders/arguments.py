@@ -20,7 +20,14 @@ _GPU = re.compile(r"^(use_?|enable_?|with_?)?(gpu|cuda)s?$")
 _CONFIGURATION = re.compile(r"config|cfg|ya?ml|json|hparams|params")
 _CONFIGURATIONS = (".yaml", ".yml", ".json", ".toml", ".cfg")
 _MOST_FILES = 5000
-_PATHS = ("dir", "path", "root", "folder", "file", "data", "out", "save", "log", "checkpoint")
+_NAMED = (
+    (("dir", "root", "folder"), "."),
+    (("image", "img", "picture"), "made-up.png"),
+    (("weight", "checkpoint", "ckpt", "resume", "pretrained", "model_path", "model_file"), "made-up.pth"),
+    (("file",), "made-up.txt"),
+    (("path", "data", "out", "save", "log"), "."),
+)
+"""By words of an argument's name."""
 
 
 def stand_in_for_arguments(given: Mapping[str, str], batch: int, clock: Clock, placement: Placement) -> None:
@@ -83,7 +90,15 @@ def _value(action: Any) -> str:
         found = _configuration(action.dest.lower())
         if found is not None:
             return found
-    return "." if any(word in action.dest.lower() for word in _PATHS) else "text"
+    return _text(action.dest.lower())
+
+
+def _text(name: str) -> str:
+    """A folder is the working one, a file is one that is not there."""
+    for words, text in _NAMED:
+        if any(word in name for word in words):
+            return text
+    return "text"
 
 
 def _configuration(name: str) -> str | None:

@@ -6,6 +6,7 @@ import gc
 from importlib import import_module
 from typing import Any
 
+from xlalint.device.borders.rehearsal import Rehearsal
 from xlalint.device.stubs.progress import state
 
 torch: Any = import_module("torch")
@@ -30,6 +31,7 @@ class Clock:
         self.assumptions: dict[str, None] = {}
         self.modes: set[bool] = set()
         self.held: list[Any] = []
+        self.rehearsal: Rehearsal | None = None
         self._ended_at = 0
         self._own = False
         self._around_boundaries()
@@ -48,6 +50,8 @@ class Clock:
     def end_step(self) -> None:
         """A boundary, where the program has set none since the last step ended."""
         state.kept.clear()
+        if self.rehearsal is not None:
+            self.rehearsal.step_ended()
         if self._boundary and self.boundaries == self._ended_at and self._device_was_used():
             self._own = True
             try:
@@ -62,6 +66,8 @@ class Clock:
 
     def _updated(self, *_: object) -> None:
         self.updates += 1
+        if self.rehearsal is not None:
+            self.rehearsal.updates += 1
 
     def hold_what_lives(self) -> None:
         """Tensors that the program holds at this point: what waits for a boundary is counted through them."""
@@ -69,6 +75,8 @@ class Clock:
         self.held = [each for each in tensors if each.device.type == "xla"]
 
     def _forwarded(self, module: Any, _: object) -> None:
+        if self.rehearsal is not None:
+            self.rehearsal.forwards += 1
         if len(self.modes) < 2 and not list(module.children()):
             self.modes.add(module.training)
 

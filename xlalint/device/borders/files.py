@@ -32,6 +32,9 @@ _TEXTS = frozenset({".txt", ".tokens", ".raw"})
 _IMAGES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff"})
 _COUNT, _SIDE = 64, 256
 """Of made-up images: how many a folder holds, and pixels of a side."""
+_MADE_UP = f"holds {_COUNT} made-up images, as it is not there"
+_TOLD = 3
+"""Folders that are named."""
 _WORDS = ("the", "model", "reads", "a", "line", "of", "words", "that", "nobody", "wrote", ".")
 _LINES = 400
 _NUMBERS, _KINDS = 1 << 16, 61
@@ -153,14 +156,12 @@ def _restored(clock: Clock) -> None:
             return Restored()
         return load(file, *args, **kwargs)
 
-    def downloaded(url: str, *_: Any, **__: Any) -> Restored:
+    def downloaded(url: str, *_: Any, **__: Any) -> None:
         clock.assume(f"`{url.rpartition('/')[2]}` is not downloaded: weights are as they were made")
-        return Restored()
 
     torch.load = loaded
-    torch.hub.load_state_dict_from_url = downloaded
-    zoo: Any = import_module("torch.utils.model_zoo")
-    zoo.load_url = downloaded
+    # Others hold the functions that call it by their own names; the file that is not there is then restored.
+    torch.hub.download_url_to_file = downloaded
     for kind in (torch.nn.Module, torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler):
         kind.load_state_dict = _taking(kind.load_state_dict)
 
@@ -199,7 +200,8 @@ def _names(clock: Clock, asks: Callable[[str], bool]) -> None:
         except FileNotFoundError:
             if not asks(sys._getframe(1).f_code.co_filename):
                 raise
-            clock.assume(f"`{folder}` holds {_COUNT} made-up images, as it is not there")
+            known = sum(_MADE_UP in each for each in clock.assumptions)
+            clock.assume(f"`{folder}` {_MADE_UP}" if known < _TOLD else f"another folder {_MADE_UP}")
             return [f"{number}.jpg" for number in range(_COUNT)]
 
     _glob.glob, _os.listdir = globbed, listed

@@ -85,6 +85,9 @@ class _Draws:
         self._clock.draws += 1
         return batch
 
+    next = __next__
+    """As it was called in Python 2's years."""
+
     def _is_the_programs(self, frame: Any) -> bool:
         """Whether a loop of the program's asks, or a line of its own."""
         return self._loops.drawing > 0 or self._owned(frame.f_code.co_filename)

@@ -46,11 +46,14 @@ class Placement:
     GPU, but for what has just raised because of that.
     """
 
-    def __init__(self, clock: Clock, of_program: bool) -> None:
+    def __init__(self, clock: Clock, of_program: bool, rehearsed: bool = False) -> None:
+        """Where it is ``rehearsed``, the host stands in for the XLA device."""
         self._clock, self.of_program = clock, of_program
+        place = _host if rehearsed else torch_xla.device
         self._replaced: list[tuple[Any, str, Any, Any]] = []
         """(of what, name, what torch has, what stands in for it)"""
-        self._mode = _Placing(clock)
+        self._place: Callable[[], Any] = place
+        self._mode = _Placing(clock, place)
 
     def begin(self) -> None:
         """From here on in this process."""
@@ -67,10 +70,10 @@ class Placement:
             self._replace(cuda, name, Absent(f"torch.cuda.{name}"))
         self._replace(cuda, "device", _Nowhere)
         for name in _LEGACY:
-            self._replace(cuda, f"{name}Tensor", _legacy(name))
+            self._replace(cuda, f"{name}Tensor", _legacy(name, self._place))
         self._replace(torch, "compile", _uncompiled(self._clock))
-        self._replace(torch, "set_default_device", _without(torch.set_default_device))
-        self._replace(torch, "set_default_tensor_type", _without(torch.set_default_tensor_type))
+        self._replace(torch, "set_default_device", _without(torch.set_default_device, self._place))
+        self._replace(torch, "set_default_tensor_type", _without(torch.set_default_tensor_type, self._place))
         self._mode.__enter__()
         self._restore()
 
@@ -116,9 +119,9 @@ class Placement:
 class _Placing(_overrides.TorchFunctionMode):  # type: ignore[misc]
     """Puts the XLA device where a call names a GPU."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, place: Callable[[], Any]) -> None:
         super().__init__()
-        self._clock = clock
+        self._clock, self._place = clock, place
         self._former = FormerTensors(clock.assume)
         self.lifted = False
 
@@ -130,7 +133,7 @@ class _Placing(_overrides.TorchFunctionMode):  # type: ignore[misc]
         if name == "cuda":
             return self._moved(args[0])
         if function is torch.Tensor.is_cuda.__get__:
-            return args[0].device.type == "xla"
+            return args[0].device.type == self._place().type
         if name == "type" and len(args) == 2 and isinstance(args[1], type) and issubclass(args[1], _Legacy):
             return self._moved(args[0]).to(args[1].dtype)
         if name in ("pin_memory", "record_stream"):
@@ -142,7 +145,7 @@ class _Placing(_overrides.TorchFunctionMode):  # type: ignore[misc]
             return function(*args, **kwargs)
         if any(_is_gpu(each) for each in args[1:]) or _is_gpu(kwargs.get("device")) or (args and _is_gpu(args[0])):
             self._told()
-            device = torch_xla.device()
+            device = self._place()
             args = tuple(device if _is_gpu(each) else each for each in args)
             if _is_gpu(kwargs.get("device")):
                 kwargs = {**kwargs, "device": device}
@@ -150,7 +153,7 @@ class _Placing(_overrides.TorchFunctionMode):  # type: ignore[misc]
 
     def _moved(self, tensor: Any) -> Any:
         self._told()
-        return tensor.to(torch_xla.device())
+        return tensor.to(self._place())
 
     def _told(self) -> None:
         self._clock.assume("what the program puts on a GPU lies on the XLA device")
@@ -165,18 +168,26 @@ def _is_gpu(value: object) -> bool:
 class _LegacyMeta(type):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         made = getattr(torch, cls.__name__)(*args, **kwargs)
-        return made.to(torch_xla.device())
+        return made.to(cls.place())  # type: ignore[attr-defined]
 
     def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, torch.Tensor) and value.device.type == "xla" and value.dtype == cls.dtype  # type: ignore[attr-defined]
+        if not isinstance(value, torch.Tensor) or value.dtype != cls.dtype:  # type: ignore[attr-defined]
+            return False
+        return bool(value.device.type == cls.place().type)  # type: ignore[attr-defined]
 
 
 class _Legacy(metaclass=_LegacyMeta):
     dtype: Any = None
+    place: Any = None
 
 
-def _legacy(name: str) -> type:
-    return type(f"{name}Tensor", (_Legacy,), {"dtype": getattr(torch, f"{name}Tensor").dtype})
+def _legacy(name: str, place: Callable[[], Any]) -> type:
+    dtype = getattr(torch, f"{name}Tensor").dtype
+    return type(f"{name}Tensor", (_Legacy,), {"dtype": dtype, "place": staticmethod(place)})
+
+
+def _host() -> Any:
+    return torch.device("cpu")
 
 
 class _Nowhere:
@@ -216,16 +227,16 @@ def _constant(answer: Any) -> Callable[..., Any]:
     return lambda *_, **__: answer
 
 
-def _without(function: Callable[..., Any]) -> Callable[..., Any]:
+def _without(function: Callable[..., Any], place: Callable[[], Any]) -> Callable[..., Any]:
     """The same, but for GPUs: factories that name no device give tensors of the XLA device then."""
 
     def called(given: Any = None, *args: Any, **kwargs: Any) -> Any:
         if _is_gpu(given):
-            return function(torch_xla.device())
+            return function(place())
         if isinstance(given, type) and issubclass(given, _Legacy):
-            return torch.set_default_device(torch_xla.device())
+            return torch.set_default_device(place())
         if isinstance(given, str) and given.startswith("torch.cuda."):
-            return torch.set_default_device(torch_xla.device())
+            return torch.set_default_device(place())
         return function(given, *args, **kwargs)
 
     return called

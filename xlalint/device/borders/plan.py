@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from xlalint.device.borders.item_forms import ItemForm
 from xlalint.findings.model import Neutral
 
 
@@ -52,6 +53,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the program is cut off behind the counted loop: what waits for a boundary there is counted."""
     placed: bool = True
     """Whether what it puts on a GPU is placed on the XLA device: not where it uses torch_xla itself."""
+    rehearsed: bool = False
+    """Whether it is a rehearsal on the host, which finds the items of data that is not there."""
+    items: dict[str, ItemForm] = {}
+    """What a rehearsal has found, by the class of a data set."""
     borders: bool = True
     """Whether data, arguments and files are stood in for."""
     batch: int = 4
@@ -70,6 +75,8 @@ class Log(msgspec.Struct, frozen=True, kw_only=True):
     raised: tuple[str | None, ...]
     """By place, the exception that the device raised there, or nothing; None where it was not tried."""
     assumptions: tuple[str, ...]
+    items: dict[str, ItemForm] = {}
+    """Of data sets of the program's own that could not be read, by their class."""
     modes: tuple[bool, ...] = ()
     """In which modes a module's forward ran: of evaluation (False), of training (True)."""
     ended: str = ""

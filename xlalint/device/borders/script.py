@@ -7,6 +7,7 @@ import os
 import random
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -22,10 +23,13 @@ from xlalint.device.borders.former_versions import answer_as_then, answer_as_tor
 from xlalint.device.borders.instrumented_files import Instrumentation, InstrumentedFinder
 from xlalint.device.borders.launches import run_in_this_process
 from xlalint.device.borders.loaders import watch_loaders
+from xlalint.device.borders.own_data import OwnData
 from xlalint.device.borders.packages import MissingPackages
 from xlalint.device.borders.placement import Placement
 from xlalint.device.borders.places import WatchedPlace
 from xlalint.device.borders.plan import Log, Plan
+from xlalint.device.borders.rehearsal import Rehearsal
+from xlalint.device.borders.rehearsed_device import stand_in_for_the_device
 from xlalint.device.borders.scratch_copy import enter_scratch_copy
 from xlalint.device.borders.turns import Loops
 from xlalint.device.borders.working_folder import enter_working_folder
@@ -56,10 +60,12 @@ class _Run:
     def __init__(self, plan: Plan, steps: int) -> None:
         self._plan = plan
         self._clock = Clock(plan.boundary)
-        self._placement = Placement(self._clock, plan.placed)
+        self._placement = Placement(self._clock, plan.placed or plan.rehearsed, plan.rehearsed)
         self._loops = Loops(plan, steps, self._clock)
         self._watched = [WatchedPlace(self._clock, self._placement) for _ in plan.places]
         self._owned = owner(plan.folders)
+        self._clock.rehearsal = Rehearsal() if plan.rehearsed else None
+        self._data = OwnData(self._clock, self._owned, plan.items, self._clock.rehearsal)
         self._missing = MissingPackages(self._clock)
         self._instrumentation = Instrumentation(plan, self._loops, self._watched, self._read)
 
@@ -73,10 +79,15 @@ class _Run:
         except SystemExit as end:
             return "" if end.code in (None, 0) else f"SystemExit: {end.code}"
         except BaseException as error:  # the program may raise anything
+            failure = self._failure(error)
+            if self._clock.rehearsal is not None:
+                self._clock.rehearsal.end_trial(failure)
             traceback.print_exception(error)
-            return self._failure(error)
+            return failure
         finally:
             self._clock.end_step()
+            if self._clock.rehearsal is not None:
+                self._clock.rehearsal.end()
         return ""
 
     @property
@@ -89,6 +100,7 @@ class _Run:
             turns=tuple(each.steps for each in self._watched),
             raised=tuple(each.raised for each in self._watched),
             assumptions=tuple(self._clock.assumptions),
+            items=self._data.forms,
             modes=tuple(sorted(self._clock.modes)),
             ended=ended,
             steps=self._clock.steps if self._plan.loop is None else self._loops.counted,
@@ -100,6 +112,10 @@ class _Run:
         import_module("torch").manual_seed(0)
         if "numpy" in sys.modules:
             sys.modules["numpy"].random.seed(0)
+        if plan.rehearsed:
+            # A target that is broadcast is not of the form that the program asks for.
+            warnings.filterwarnings("error", message="Using a target size")
+            stand_in_for_the_device()
         self._placement.begin()
         run_in_this_process(clock, self._placement)
         watch_loaders(clock, self._loops, plan.batch, self._owned)
@@ -107,6 +123,7 @@ class _Run:
             stand_in_for_arguments(plan.given, plan.batch, clock, self._placement)
             enter_working_folder(plan.script, plan.folders)
             stand_in_for_files(clock, self._owned)
+            self._data.watch()
             answer_as_then(clock)
             sys.meta_path.append(self._missing)
         elif plan.copied:

@@ -10,12 +10,13 @@ from threading import Lock
 
 import msgspec
 
+from xlalint.device.borders.item_forms import ItemForm
 from xlalint.device.borders.plan import Log, LoopPlace, Place, Plan
 from xlalint.device.validation.case import Settings
 from xlalint.device.validation.invocation import Invocation
 from xlalint.device.worker.client import Worker
 from xlalint.device.worker.experiment import Figures, measure
-from xlalint.device.worker.protocol import Failure
+from xlalint.device.worker.protocol import Failure, Request
 from xlalint.findings.model import Diagnostic, Mode, Neutral
 from xlalint.slicing.scripts import Scripts
 
@@ -93,6 +94,8 @@ class ScriptRuns:
         self._reading = tuple(self.number(one) for one in diagnostics if self._is_read(one, reading))
         self._lines = [{(one.path, line) for line in range(one.at.line, one.at.end_line + 1)} for one in diagnostics]
         self._known: dict[_Asked, ScriptRun] = {}
+        self._items: dict[str, dict[str, ItemForm]] = {}
+        """By script, what a rehearsal has found; nothing where none was needed yet."""
         self._locks: dict[_Asked, Lock] = {}
         self._lock = Lock()
 
@@ -151,19 +154,37 @@ class ScriptRuns:
             boundary=asked.boundary,
             ends=asked.ends,
             placed=not self._scripts.use_xla(asked.script),
+            items=self._items.get(asked.script, {}),
             given=self._given,
         )
         return plan if self.invocation is None else _as_it_is(plan, self.invocation)
 
     def _run(self, asked: _Asked, worker: Worker) -> ScriptRun:
-        plan = self._plan(asked)
+        run = self._measured(self._plan(asked), asked.steps, worker)
+        log = run.long or run.short
+        if log is None or not log.items or not log.ended or asked.script in self._items:
+            return run
+        self._items[asked.script] = self._rehearsed(asked, worker)
+        return self._measured(self._plan(asked), asked.steps, worker)
+
+    def _rehearsed(self, asked: _Asked, worker: Worker) -> dict[str, ItemForm]:
+        """Forms of items with which the script goes on, tried on the host."""
+        plan = msgspec.structs.replace(self._plan(asked), places=(), without=(), loop=None, ends=False, rehearsed=True)
+        request = Request(text=_text(plan), steps=1, mode=Mode.LAZY, seconds=self._seconds, preload=_preloaded())
+        log = _log(worker.run(request).left)
+        return log.items if log is not None else {}
+
+    def _measured(self, plan: Plan, steps: int, worker: Worker) -> ScriptRun:
         text = _text(plan)
-        preload = tuple(name for name in _PRELOADED if find_spec(name) is not None)
         figures = measure(
-            worker, text, Mode.LAZY, asked.steps, self._seconds, record=True, preload=preload, owned=plan.folders
+            worker, text, Mode.LAZY, steps, self._seconds, record=True, preload=_preloaded(), owned=plan.folders
         )
         short, long = (_log(left) for left in (figures.left or ("", "")))
         return ScriptRun(text, figures, short, long)
+
+
+def _preloaded() -> tuple[str, ...]:
+    return tuple(name for name in _PRELOADED if find_spec(name) is not None)
 
 
 def _as_it_is(plan: Plan, invocation: Invocation) -> Plan:

@@ -1,0 +1,101 @@
+"""The host in place of the XLA device, for a rehearsal of a program that asks torch_xla for one: no runtime is begun,
+so the process can be copied. Imports torch_xla.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
+from importlib import import_module
+from typing import Any
+
+torch: Any = import_module("torch")
+_HOST = torch.device("cpu")
+
+
+def _nothing(*_: Any, **__: Any) -> None:
+    return None
+
+
+def _host(*_: Any, **__: Any) -> Any:
+    return _HOST
+
+
+def _constant(value: Any) -> Callable[..., Any]:
+    return lambda *_, **__: value
+
+
+def _first(given: Any, *_: Any, **__: Any) -> Any:
+    return given
+
+
+def _second(_: Any, given: Any, *__: Any, **___: Any) -> Any:
+    return given
+
+
+def _update(optimizer: Any, *_: Any, **__: Any) -> Any:
+    return optimizer.step()
+
+
+def _closure(function: Callable[..., Any], args: Iterable[Any] = (), **_: Any) -> None:
+    function(*args)
+
+
+def _mesh_reduce(_: str, data: Any, reduce: Callable[[list[Any]], Any]) -> Any:
+    return reduce([data])
+
+
+def _step(*_: Any, **__: Any) -> Any:
+    return nullcontext()
+
+
+def _compile(function: Any = None, **_: Any) -> Any:
+    return function if function is not None else _first
+
+
+_ANSWERS: dict[str, dict[str, Any]] = {
+    "torch_xla": {
+        "device": _host,
+        "devices": _constant([_HOST]),
+        "real_devices": _constant(["CPU:0"]),
+        "device_count": _constant(1),
+        "sync": _nothing,
+        "step": _step,
+        "compile": _compile,
+        "manual_seed": _nothing,
+    },
+    "torch_xla.core.xla_model": {
+        "xla_device": _host,
+        "get_xla_supported_devices": _constant(["cpu"]),
+        "xla_device_hw": _constant("CPU"),
+        "mark_step": _nothing,
+        "wait_device_ops": _nothing,
+        "optimizer_step": _update,
+        "reduce_gradients": _nothing,
+        "all_reduce": _second,
+        "all_gather": _first,
+        "mesh_reduce": _mesh_reduce,
+        "rendezvous": _nothing,
+        "add_step_closure": _closure,
+        "save": _nothing,
+        "set_rng_state": _nothing,
+        "get_rng_state": _constant(0),
+        "get_memory_info": _constant({"bytes_used": 0, "bytes_limit": 1}),
+    },
+    "torch_xla.runtime": {
+        **dict.fromkeys(("world_size", "global_device_count", "local_device_count"), _constant(1)),
+        **dict.fromkeys(("addressable_device_count", "global_runtime_device_count", "process_count"), _constant(1)),
+        **dict.fromkeys(("global_ordinal", "local_ordinal", "process_index"), _constant(0)),
+        "device_type": _constant("CPU"),
+        "use_spmd": _nothing,
+    },
+    "torch_xla.distributed.parallel_loader": {"MpDeviceLoader": _first},
+}
+"""By module: what each name answers."""
+
+
+def stand_in_for_the_device() -> None:
+    """From here on in this process."""
+    for module, answers in _ANSWERS.items():
+        for name, answer in answers.items():
+            setattr(import_module(module), name, answer)
