@@ -125,7 +125,8 @@ def _folders() -> None:
             # `makedirs` makes what is above.
             raise
         except OSError as error:
-            if error.errno not in (errno.EROFS, errno.EACCES, errno.EPERM):
+            # A link of the checkout may lead nowhere.
+            if error.errno not in (errno.EROFS, errno.EACCES, errno.EPERM) and not os.path.islink(path):
                 raise
 
     _os.mkdir = made
@@ -198,13 +199,21 @@ def _names(clock: Clock, asks: Callable[[str], bool]) -> None:
         try:
             return names(folder)
         except FileNotFoundError:
-            if not asks(sys._getframe(1).f_code.co_filename):
+            if not asks(_asker().f_code.co_filename):
                 raise
             known = sum(_MADE_UP in each for each in clock.assumptions)
             clock.assume(f"`{folder}` {_MADE_UP}" if known < _TOLD else f"another folder {_MADE_UP}")
             return [f"{number}.jpg" for number in range(_COUNT)]
 
     _glob.glob, _os.listdir = globbed, listed
+
+
+def _asker() -> Any:
+    """Who asked for a folder's names, also through `pathlib`."""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "pathlib":
+        frame = frame.f_back
+    return frame
 
 
 def _has_images(folder: str, form: str) -> bool:

@@ -10,6 +10,7 @@ import builtins
 import collections
 import functools
 import inspect
+import pickle
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -56,6 +57,8 @@ _RENAMED_IN_TRANSFORMS = MappingProxyType({"Scale": "Resize", "RandomSizedCrop":
 _OF_IMAGES = MappingProxyType({"ANTIALIAS": "LANCZOS", "LINEAR": "BILINEAR", "CUBIC": "BICUBIC"})
 _GET = torch.Tensor.__getitem__
 _MINUS = frozenset({torch.Tensor.__sub__, torch.Tensor.__rsub__})
+_SCALED = frozenset(getattr(torch.Tensor, name) for name in ("add", "add_", "sub", "sub_"))
+_MULTIPLIED = frozenset(getattr(torch.Tensor, name) for name in ("addcmul", "addcmul_", "addcdiv", "addcdiv_"))
 _OF_SCHEDULERS = "verbose"
 """An argument of all of them that is gone."""
 
@@ -107,7 +110,24 @@ class FormerTensors:
         if function in _MINUS and any(isinstance(each, torch.Tensor) and each.dtype is torch.bool for each in args):
             self._told("`1 - mask` of truth values counts, as in torch 1.1")
             return function(*(each.byte() if isinstance(each, torch.Tensor) else each for each in args))
+        if function is torch.Tensor.view:
+            return self._viewed(args)
+        if function in _SCALED and len(args) == 3 and not isinstance(args[1], torch.Tensor):
+            self._told("`x.add_(number, other)` scales the other, as before torch 1.5")
+            return function(args[0], args[2], alpha=args[1])
+        if function in _MULTIPLIED and len(args) == 4 and not isinstance(args[1], torch.Tensor):
+            self._told("`x.addcmul_(number, one, other)` scales the product, as before torch 1.5")
+            return function(args[0], *args[2:], value=args[1])
         return NotImplemented
+
+    def _viewed(self, args: tuple[Any, ...]) -> Any:
+        try:
+            return torch.Tensor.view(*args)
+        except RuntimeError as error:
+            if "Use .reshape(" not in str(error):
+                raise
+        self._told("`view` of what does not lie in one piece copies it: before torch 1.7 comparisons gave one piece")
+        return torch.Tensor.reshape(*args)
 
 
 class _Urls(dict[str, str]):
@@ -191,6 +211,51 @@ def _of_torch(told: Told) -> None:
     for kind in {each for each in vars(schedulers).values() if isinstance(each, type) and issubclass(each, base)}:
         if "__init__" in vars(kind) and _OF_SCHEDULERS not in inspect.signature(kind).parameters:
             kind.__init__ = _without_argument(kind.__init__, _OF_SCHEDULERS, told)  # type: ignore[misc]
+
+    _of_autograd()
+    _of_files(told)
+    _of_spectra(told)
+
+
+def _of_autograd() -> None:
+    backward = torch.Tensor.backward
+
+    @functools.wraps(backward)
+    def passed(self: Any, *args: Any, retain_variables: bool | None = None, **kwargs: Any) -> Any:
+        if retain_variables is not None:
+            kwargs.setdefault("retain_graph", retain_variables)
+        return backward(self, *args, **kwargs)
+
+    torch.Tensor.backward = passed
+
+
+def _of_files(told: Told) -> None:
+    load = torch.load
+
+    @functools.wraps(load)
+    def loaded(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return load(*args, **kwargs)
+        except pickle.UnpicklingError:
+            if kwargs.get("weights_only"):
+                raise
+        told("`torch.load` reads all kinds of objects, as before torch 2.6")
+        return load(*args, **{**kwargs, "weights_only": False})
+
+    torch.load = loaded
+
+
+def _of_spectra(told: Told) -> None:
+    transform = torch.stft
+
+    @functools.wraps(transform)
+    def transformed(*args: Any, return_complex: bool | None = None, **kwargs: Any) -> Any:
+        if return_complex is not None or args[0].is_complex():
+            return transform(*args, return_complex=return_complex, **kwargs)
+        told("`stft` gives pairs of real numbers, as before torch 2.0")
+        return torch.view_as_real(transform(*args, return_complex=True, **kwargs))
+
+    torch.stft = transformed
 
 
 def _without_argument(function: Any, name: str, told: Told) -> Any:

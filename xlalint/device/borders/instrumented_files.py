@@ -12,6 +12,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+from xlalint.device.borders.packages import parts
 from xlalint.device.borders.places import WatchedPlace
 from xlalint.device.borders.plan import Place, Plan
 from xlalint.device.borders.turns import Loops
@@ -22,6 +23,7 @@ from xlalint.sources.read import decode, read_bytes
 
 _LOOPS = "_xlalint_loops"
 """Names that a star import leaves where they are."""
+_PARTS = "_xlalint_parts"
 _PLACE = "_xlalint_place_{}"
 _COMPILED = ("script", "jit.script", "torch.jit.script", "torch.jit.script_method")
 
@@ -74,7 +76,7 @@ class Instrumentation:
         """What the code of a file calls."""
         numbers = self._by_path.get(os.path.realpath(path), [])
         found: dict[str, Any] = {_PLACE.format(number): self._watched[number] for number in numbers}
-        return {_LOOPS: self._loops.of_file(os.path.realpath(path)), **found}
+        return {_LOOPS: self._loops.of_file(os.path.realpath(path)), _PARTS: parts, **found}
 
 
 @dataclass
@@ -106,7 +108,7 @@ class _InstrumentedLoader(SourceFileLoader):
 
 
 class _Loops(ast.NodeTransformer):
-    """Loops ask before each turn; but for those that torch reads the source of."""
+    """Loops ask before each turn, and what is unpacked may be absent; but for those that torch reads the source of."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         if any(ast.unparse(each) in _COMPILED for each in node.decorator_list):
@@ -118,11 +120,23 @@ class _Loops(ast.NodeTransformer):
         node.iter = stub_call("turns", node.iter, ast.Constant(node.lineno), stubs=_LOOPS)
         return node
 
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        self.generic_visit(node)
+        target = node.targets[0]
+        if isinstance(node.value, ast.Call) and isinstance(target, ast.Tuple) and _is_plain(target):
+            count = ast.Constant(len(target.elts))
+            node.value = ast.Call(ast.Name(_PARTS, ast.Load()), [node.value, count], [])
+        return node
+
     def visit_While(self, node: ast.While) -> list[ast.stmt]:
         self.generic_visit(node)
         line = ast.Constant(node.lineno)
         node.test = ast.BoolOp(ast.And(), [stub_call("turn", line, stubs=_LOOPS), node.test])
         return [ast.copy_location(ast.Expr(stub_call("enter", line, stubs=_LOOPS)), node), node]
+
+
+def _is_plain(target: ast.Tuple) -> bool:
+    return not any(isinstance(each, ast.Starred) for each in target.elts)
 
 
 def _flat(module: ast.Module) -> ast.Module:

@@ -90,6 +90,40 @@ class Progress:
         """Beside the bar."""
 
 
+class Logger:
+    """What is told, and answers that all is well."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        return None
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        return None
+
+    __setitem__ = __setattr__
+
+    def __getitem__(self, name: Any) -> Any:
+        return self
+
+    def __enter__(self) -> Logger:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        return None
+
+    def __str__(self) -> str:
+        return "log"
+
+    __fspath__ = __str__
+
+
 def _counted(*args: Any, **_: Any) -> Progress:
     return Progress(range(*(each for each in args if isinstance(each, int))))
 
@@ -145,6 +179,9 @@ KNOWN: Mapping[str, Any] = MappingProxyType(
         **dict.fromkeys((*_SETTINGS, "dotmap.DotMap", "munch.munchify", "edict.EasyDict"), Settings),
         **dict.fromkeys(("tqdm.tqdm", "tqdm.auto.tqdm", "tqdm.notebook.tqdm", "tqdm.tqdm_notebook"), Progress),
         **dict.fromkeys(("tqdm.trange", "tqdm.auto.trange", "tqdm.notebook.trange"), _counted),
+        **dict.fromkeys(("visdom.Visdom", "tensorboardX.SummaryWriter", "tensorboard_logger.Logger"), Logger),
+        **dict.fromkeys(("tensorboard.SummaryWriter", "wandb.init", "wandb.config", "wandb.run"), Logger()),
+        "comet_ml.Experiment": Logger,
         "apex.amp.initialize": _initialized,
         "apex.amp.scale_loss": _unscaled,
         "apex.amp.master_params": _parameters,

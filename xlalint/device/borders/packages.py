@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
@@ -16,14 +17,17 @@ from xlalint.device.borders.known_packages import KNOWN
 from xlalint.device.stubs.objects import Absent
 from xlalint.slicing.definitions import NEEDS
 
+_PRESENT = frozenset({"torch", "torch_xla", "torchvision", "numpy"})
+"""What these no longer have is another question."""
 _LETS_GO = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
 
 class MissingPackages(MetaPathFinder, Loader):
     """Finds what nobody else does, of those names that the program imports and can't do without."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+    def __init__(self, clock: Clock, owned: Callable[[str], bool]) -> None:
+        """``owned`` tells the program's own files."""
+        self._clock, self._owned = clock, owned
         self._wanted: set[str] = set()
         self.given: dict[str, None] = {}
         """Those that were stood in for."""
@@ -35,6 +39,32 @@ class MissingPackages(MetaPathFinder, Loader):
             if needed is not None and find_spec(needed) is None:
                 self._stand_in(name, needed)
             self._wanted.add(name.partition(".")[0])
+        for module, name in _taken_out(tree.body):
+            self._find_name(module, name)
+
+    def _find_name(self, module: str, name: str) -> None:
+        """What an installed package no longer has is stood in for."""
+        top = module.partition(".")[0]
+        if top in sys.stdlib_module_names or top in _PRESENT or not self._is_of_others(top):
+            return
+        try:
+            found = import_module(module)
+            there = hasattr(found, name) or find_spec(f"{module}.{name}") is not None
+        except Exception:  # the program's own import says what is wrong
+            return
+        if not there:
+            setattr(found, name, known(f"{module}.{name}"))
+            self.given[f"{module}.{name}"] = None
+            self._clock.assume(f"`{module}` has no `{name}` any more, which is called for its effect only")
+
+    def _is_of_others(self, top: str) -> bool:
+        try:
+            spec = find_spec(top)
+        except ValueError:
+            return False
+        if spec is None or isinstance(sys.modules.get(top), _Package):
+            return False
+        return bool(spec.origin) and not self._owned(str(spec.origin))
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         top = name.partition(".")[0]
@@ -75,18 +105,36 @@ class _Package(ModuleType):
 
 
 def _imported(block: list[ast.stmt]) -> Iterator[str]:
-    for node in block:
+    for node in _imports(block):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        elif node.module and not node.level:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _taken_out(block: list[ast.stmt]) -> list[tuple[str, str]]:
+    """(module, name)"""
+    taken = [node for node in _imports(block) if isinstance(node, ast.ImportFrom) and node.module and not node.level]
+    return [(str(node.module), alias.name) for node in taken for alias in node.names if alias.name != "*"]
+
+
+def _imports(block: list[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Those that nothing lets go."""
+    for node in block:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield node
         elif isinstance(node, ast.Try) and any(_lets_go(each) for each in node.handlers):
-            yield from _imported(node.orelse)
+            yield from _imports(node.orelse)
         else:
             for name in ("body", "orelse", "finalbody"):
                 inner = getattr(node, name, None)
-                yield from _imported(inner) if isinstance(inner, list) else ()
+                yield from _imports(inner) if isinstance(inner, list) else ()
+
+
+def parts(value: Any, count: int) -> Any:
+    """What is unpacked: of what could not be had, each part is that."""
+    return [value] * count if isinstance(value, Absent) else value
 
 
 def _lets_go(handler: ast.ExceptHandler) -> bool:

@@ -23,6 +23,7 @@ from xlalint.device.borders.former_versions import answer_as_then, answer_as_tor
 from xlalint.device.borders.instrumented_files import Instrumentation, InstrumentedFinder
 from xlalint.device.borders.launches import run_in_this_process
 from xlalint.device.borders.loaders import watch_loaders
+from xlalint.device.borders.opencv import stand_in_for_opencv
 from xlalint.device.borders.own_data import OwnData
 from xlalint.device.borders.packages import MissingPackages
 from xlalint.device.borders.placement import Placement
@@ -40,7 +41,7 @@ from xlalint.device.worker.protocol import LEFT
 
 __all__ = ["run_script"]
 
-_TORCHVISION = "torchvision"
+_TORCHVISION, _OPENCV = "torchvision", "cv2"
 
 
 def run_script(given: Mapping[str, Any], steps: int) -> object:
@@ -66,7 +67,7 @@ class _Run:
         self._owned = owner(plan.folders)
         self._clock.rehearsal = Rehearsal() if plan.rehearsed else None
         self._data = OwnData(self._clock, self._owned, plan.items, self._clock.rehearsal)
-        self._missing = MissingPackages(self._clock)
+        self._missing = MissingPackages(self._clock, self._owned)
         self._instrumentation = Instrumentation(plan, self._loops, self._watched, self._read)
 
     def ended(self) -> str:
@@ -139,6 +140,8 @@ class _Run:
         names = {name for node in ast.walk(tree) for name in _modules(node)}
         if _TORCHVISION in names and self._plan.borders:
             _once(_stand_in_for_data)(self._clock)
+        if _OPENCV in names and self._plan.borders:
+            _once(stand_in_for_opencv)(self._clock)
 
     def _main(self) -> None:
         module = ModuleType("__main__")
