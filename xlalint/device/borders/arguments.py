@@ -19,6 +19,9 @@ _GPU = re.compile(r"^(use_?|enable_?|with_?)?(gpu|cuda)s?$")
 """Switches that are off unless somebody asks for a GPU: on, where what is put on one lies on the XLA device."""
 _CONFIGURATION = re.compile(r"config|cfg|ya?ml|json|hparams|params")
 _CONFIGURATIONS = (".yaml", ".yml", ".json", ".toml", ".cfg")
+_OPTIONAL = re.compile(r"resume|checkpoint|ckpt|pretrain|weight|load|restore|seed|device|rank|gpu|init")
+"""Options that most programs do without."""
+_NONE = re.compile(r"None(Type)?\b")
 _MOST_FILES = 5000
 _NAMED = (
     (("dir", "root", "folder"), "."),
@@ -40,6 +43,7 @@ def stand_in_for_arguments(given: Mapping[str, str], batch: int, clock: Clock, p
             return parse(self, args, namespace)
         words = sys.argv[1:]
         found, rest = parse(self, [*words, *_required(self, words, clock)], namespace)
+        _fill(self, found, given, clock)
         for action in self._actions:
             _settle(found, action.dest, given, batch, clock)
             if placement.of_program:
@@ -47,6 +51,26 @@ def stand_in_for_arguments(given: Mapping[str, str], batch: int, clock: Clock, p
         return found, rest
 
     argparse.ArgumentParser.parse_known_args = parse_known_args  # type: ignore[method-assign]
+
+
+def _fill(parser: Any, found: Any, given: Mapping[str, str], clock: Clock) -> None:
+    """Options that have no default, and that the program can't do without: a rehearsal tells."""
+    empty = [each for each in parser._actions if each.dest not in given and _is_empty(each, found)]
+    if not empty or clock.rehearsal is None:
+        return
+    needed = [each for each in empty if not _OPTIONAL.search(each.dest.lower())]
+    ways: list[list[Any]] = [[], needed, empty]
+    for action in ways[clock.rehearsal.wanted(len(ways), _NONE)]:
+        value = _value(action)
+        made = action.type(value) if action.type is not None else value
+        setattr(found, action.dest, made)
+        clock.given[action.dest] = repr(made)
+        clock.assume(f"`{action.dest}` is {value}, as the program does not do without")
+
+
+def _is_empty(action: Any, found: Any) -> bool:
+    takes_one = action.nargs is None and bool(action.option_strings) and not action.required
+    return takes_one and action.type in (None, str, int, float) and getattr(found, action.dest, 0) is None
 
 
 def _required(parser: Any, words: list[str], clock: Clock) -> list[str]:

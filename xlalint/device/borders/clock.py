@@ -29,6 +29,8 @@ class Clock:
         self.key: object = None
         """What began the present step: a loop, or a loader."""
         self.assumptions: dict[str, None] = {}
+        self.given: dict[str, str] = {}
+        """Expressions for arguments that a rehearsal has found, by their names."""
         self.modes: set[bool] = set()
         self.held: list[Any] = []
         self.rehearsal: Rehearsal | None = None
@@ -37,6 +39,7 @@ class Clock:
         self._around_boundaries()
         _optimizers.register_optimizer_step_post_hook(self._updated)
         torch.nn.modules.module.register_module_forward_pre_hook(self._forwarded)
+        torch.nn.modules.module.register_module_forward_hook(self._came_back)
 
     def assume(self, text: str) -> None:
         self.assumptions[text] = None
@@ -79,6 +82,10 @@ class Clock:
             self.rehearsal.forwards += 1
         if len(self.modes) < 2 and not list(module.children()):
             self.modes.add(module.training)
+
+    def _came_back(self, *_: object) -> None:
+        if self.rehearsal is not None:
+            self.rehearsal.forwards += 1
 
     def _around_boundaries(self) -> None:
         original = _boundaries._run_step_closures

@@ -36,6 +36,17 @@ _OF_NUMPY = MappingProxyType(
     }
 )
 """By the name that numpy had: what it was."""
+_OF_PYTHON_2 = MappingProxyType(
+    {
+        "long": int,
+        "unicode": str,
+        "xrange": range,
+        "basestring": str,
+        "raw_input": input,
+        "unichr": chr,
+        "reduce": functools.reduce,
+    }
+)
 _RENAMED_IN_NUMPY = MappingProxyType(
     {
         "float_": "float64",
@@ -138,6 +149,9 @@ class _Urls(dict[str, str]):
 
 
 def _of_python() -> None:
+    for name, value in _OF_PYTHON_2.items():
+        if not hasattr(builtins, name):
+            setattr(builtins, name, value)
     for name in collections.abc.__all__:
         if not hasattr(collections, name):
             setattr(collections, name, getattr(collections.abc, name))

@@ -50,6 +50,7 @@ _VIEW = re.compile(r"shape '\[([-\d, ]+)\]' is invalid")
 _SIZES = re.compile(r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)")
 _PARTS = re.compile(r"unpack.*expected (\d+)")
 _SMALL = re.compile(r"[Kk]ernel size|[Oo]utput size is too small|spatial dimensions|more than 1 value per channel")
+_OF_ROWS = re.compile(r"3D \(batched\)")
 _MOST_PARTS = 6
 
 
@@ -208,6 +209,8 @@ def _asked_for(part: str, message: str) -> Iterator[str]:
     size = _size(part)
     if size is not None:
         yield from (_made(size.maker, dims) for dims in _other_dims(size.dims, message) if dims != size.dims)
+    if _OF_ROWS.search(message):
+        yield _made("rand", (64, 3))
     for shape in _SHAPE.findall(message):
         dims = tuple(int(each) for each in shape.replace(" ", "").split(","))[1:]
         yield from (_made(maker, dims) for maker in ("rand", "randint"))
@@ -226,6 +229,8 @@ def _other_dims(dims: tuple[int, ...], message: str) -> Iterator[tuple[int, ...]
     channels, sizes = _CHANNELS.search(message), _SIZES.search(message)
     if channels is not None and len(dims) == 3:
         yield (int(channels[1]), *dims[1:])
+    if channels is not None:
+        yield from ((*dims[:axis], int(channels[1]), *dims[axis + 1 :]) for axis in reversed(range(len(dims))))
     if sizes is not None:
         there, here = int(sizes[1]), int(sizes[2])
         yield from (_replaced(dims, old, new) for old, new in ((here, there), (there, here)) if old in dims)

@@ -77,6 +77,8 @@ class Log(msgspec.Struct, frozen=True, kw_only=True):
     assumptions: tuple[str, ...]
     items: dict[str, ItemForm] = {}
     """Of data sets of the program's own that could not be read, by their class."""
+    given: dict[str, str] = {}
+    """Arguments that a rehearsal has found to be needed."""
     modes: tuple[bool, ...] = ()
     """In which modes a module's forward ran: of evaluation (False), of training (True)."""
     ended: str = ""

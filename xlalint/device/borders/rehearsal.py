@@ -6,6 +6,7 @@ Imports nothing heavy.
 from __future__ import annotations
 
 import os
+import re
 import select
 import signal
 import time
@@ -16,9 +17,9 @@ import msgspec
 
 from xlalint.device.borders.item_forms import ItemForm, other_forms
 
-_ROUNDS = 6
-_ROUND = 24
-"""Forms that are tried in a round, each of which begins with that which came furthest."""
+_ROUNDS = 8
+_ROUND = 20
+"""Forms that are tried in a round, each of which goes on from that which came furthest."""
 _SECONDS = 20.0
 """That one trial may take."""
 _ALL_SECONDS = 60.0
@@ -31,6 +32,7 @@ class Report(msgspec.Struct, frozen=True):
     """Whether it came to the end of a step."""
     updates: int = 0
     forwards: int = 0
+    """How often a module's forward began, or ended."""
     message: str = ""
 
     @property
@@ -55,27 +57,42 @@ class Rehearsal:
     def best(self, first: ItemForm) -> ItemForm:
         """The first form with which a step comes to its end, else the one that came furthest. In the copies that try
         them this returns each of them."""
-        tried: set[ItemForm] = set()
-        best, found = first, Report(False, -1)
+        tried: dict[ItemForm, Report] = {}
+        expanded: set[str] = set()
         waiting = [first]
         for _ in range(_ROUNDS):
-            came = found
             for form in waiting:
-                tried.add(form)
-                report = self._tried(form)
+                report = self._tried()
                 if report is None:
                     return form
-                if report.progress > found.progress:
-                    best, found = form, report
-                if found.done or time.monotonic() > self._end:
-                    return best
-            if found is came:
+                tried[form] = report
+                if report.done or time.monotonic() > self._end:
+                    return _furthest(tried)
+            # Of those that fail alike one is enough to go on from.
+            open_ = {form: report for form, report in tried.items() if report.message not in expanded}
+            if not open_:
                 break
-            waiting = list(islice((each for each in other_forms(best, found.message) if each not in tried), _ROUND))
-        return best
+            start = _furthest(open_)
+            expanded.add(tried[start].message)
+            others = (each for each in other_forms(start, tried[start].message) if each not in tried)
+            waiting = list(islice(dict.fromkeys(others), _ROUND))
+        return _furthest(tried)
 
-    def _tried(self, form: ItemForm) -> Report | None:
-        """None in the copy that tries it."""
+    def wanted(self, ways: int, asked: re.Pattern[str]) -> int:
+        """The number of the first way in which the program does not fail by what is ``asked``, else of that which comes
+        furthest. In the copies that try them this returns each of them."""
+        if self.is_trial:
+            return 0
+        reports: list[Report] = []
+        for way in range(ways):
+            report = self._tried()
+            if report is None or report.done or not asked.search(report.message):
+                return way
+            reports.append(report)
+        return max(range(ways), key=lambda way: reports[way].progress)
+
+    def _tried(self) -> Report | None:
+        """How far a copy of this process comes; None in the copy."""
         out, into = os.pipe()
         child = os.fork()
         if child == 0:
@@ -108,6 +125,10 @@ class Rehearsal:
         if self._into is not None:
             os.write(self._into, msgspec.json.encode(report))
             os._exit(0)
+
+
+def _furthest(tried: dict[ItemForm, Report]) -> ItemForm:
+    return max(tried, key=lambda form: tried[form].progress)
 
 
 def _heard(out: int) -> Report:

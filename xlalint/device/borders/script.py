@@ -102,6 +102,7 @@ class _Run:
             raised=tuple(each.raised for each in self._watched),
             assumptions=tuple(self._clock.assumptions),
             items=self._data.forms,
+            given=self._clock.given,
             modes=tuple(sorted(self._clock.modes)),
             ended=ended,
             steps=self._clock.steps if self._plan.loop is None else self._loops.counted,

@@ -10,7 +10,6 @@ from threading import Lock
 
 import msgspec
 
-from xlalint.device.borders.item_forms import ItemForm
 from xlalint.device.borders.plan import Log, LoopPlace, Place, Plan
 from xlalint.device.validation.case import Settings
 from xlalint.device.validation.invocation import Invocation
@@ -94,8 +93,7 @@ class ScriptRuns:
         self._reading = tuple(self.number(one) for one in diagnostics if self._is_read(one, reading))
         self._lines = [{(one.path, line) for line in range(one.at.line, one.at.end_line + 1)} for one in diagnostics]
         self._known: dict[_Asked, ScriptRun] = {}
-        self._items: dict[str, dict[str, ItemForm]] = {}
-        """By script, what a rehearsal has found; nothing where none was needed yet."""
+        self._rehearsals: dict[str, Log] = {}
         self._locks: dict[_Asked, Lock] = {}
         self._lock = Lock()
 
@@ -142,7 +140,7 @@ class ScriptRuns:
                 self._known[asked] = self._run(asked, worker)
         return self._known[asked]
 
-    def _plan(self, asked: _Asked) -> Plan:
+    def _plan(self, asked: _Asked, rehearsed: Log) -> Plan:
         plan = Plan(
             script=asked.script,
             folders=tuple(dict.fromkeys([*self._folders, os.path.dirname(asked.script)])),
@@ -154,25 +152,40 @@ class ScriptRuns:
             boundary=asked.boundary,
             ends=asked.ends,
             placed=not self._scripts.use_xla(asked.script),
-            items=self._items.get(asked.script, {}),
-            given=self._given,
+            items=rehearsed.items,
+            given={**rehearsed.given, **self._given},
         )
         return plan if self.invocation is None else _as_it_is(plan, self.invocation)
 
     def _run(self, asked: _Asked, worker: Worker) -> ScriptRun:
-        run = self._measured(self._plan(asked), asked.steps, worker)
-        log = run.long or run.short
-        if log is None or not log.items or not log.ended or asked.script in self._items:
-            return run
-        self._items[asked.script] = self._rehearsed(asked, worker)
-        return self._measured(self._plan(asked), asked.steps, worker)
+        rehearsed = self._rehearsal(asked.script, worker)
+        plan = self._plan(asked, rehearsed)
+        if _is_hopeless(rehearsed) and plan.placed and not any(place.raises for place in plan.places):
+            # What fails before a model has run fails on the device too.
+            return ScriptRun(_text(plan), Figures(steps=asked.steps), rehearsed, rehearsed)
+        return self._measured(plan, asked.steps, worker)
 
-    def _rehearsed(self, asked: _Asked, worker: Worker) -> dict[str, ItemForm]:
-        """Forms of items with which the script goes on, tried on the host."""
-        plan = msgspec.structs.replace(self._plan(asked), places=(), without=(), loop=None, ends=False, rehearsed=True)
+    def _rehearsal(self, script: str, worker: Worker) -> Log:
+        """What is needed for the script to go on, tried on the host, where nothing compiles."""
+        with self._lock:
+            mine = self._locks.setdefault(_Asked(script, None, 0), Lock())
+        with mine:
+            if script not in self._rehearsals:
+                none = (0,) * len(self._places)
+                found = Log(reached=none, turns=none, raised=(), assumptions=())
+                if self.invocation is None:
+                    found = self._rehearsed(script, found, worker)
+                self._rehearsals[script] = found
+        return self._rehearsals[script]
+
+    def _rehearsed(self, script: str, nothing: Log, worker: Worker) -> Log:
+        plan = self._plan(_Asked(script, None, 1), nothing)
+        plan = msgspec.structs.replace(plan, places=(), rehearsed=True)
         request = Request(text=_text(plan), steps=1, mode=Mode.LAZY, seconds=self._seconds, preload=_preloaded())
         log = _log(worker.run(request).left)
-        return log.items if log is not None else {}
+        if log is None:
+            return nothing
+        return msgspec.structs.replace(log, reached=nothing.reached, turns=nothing.turns)
 
     def _measured(self, plan: Plan, steps: int, worker: Worker) -> ScriptRun:
         text = _text(plan)
@@ -185,6 +198,10 @@ class ScriptRuns:
 
 def _preloaded() -> tuple[str, ...]:
     return tuple(name for name in _PRELOADED if find_spec(name) is not None)
+
+
+def _is_hopeless(rehearsed: Log) -> bool:
+    return bool(rehearsed.ended) and not rehearsed.modes and not rehearsed.steps
 
 
 def _as_it_is(plan: Plan, invocation: Invocation) -> Plan:
