@@ -162,7 +162,7 @@ def _restored(clock: Clock) -> None:
 
     torch.load = loaded
     # Others hold the functions that call it by their own names; the file that is not there is then restored.
-    torch.hub.download_url_to_file = downloaded
+    vars(torch.hub).update(download_url_to_file=downloaded)
     for kind in (torch.nn.Module, torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler):
         kind.load_state_dict = _taking(kind.load_state_dict)
 

@@ -32,7 +32,7 @@ def stand_in_for_opencv(clock: Clock) -> None:
     vision.imread = imread
     for name in _SHOWN:
         setattr(vision, name, _answering(-1))
-    vision.imwrite = _answering(True)
+    vars(vision).update(imwrite=_answering(True))
 
 
 def _answering(answer: object) -> Callable[..., object]:
