@@ -40,6 +40,11 @@ def test_an_item_is_what_its_text_says(body: str, form: str) -> None:
         (IMAGE, "expected input[4, 3, 64, 64] to have 1 channels, but got 3 channels instead", "torch.rand(1, 64, 64)"),
         (IMAGE, "mat1 and mat2 shapes cannot be multiplied (4x12288 and 784x400)", "torch.rand(1, 28, 28)"),
         (IMAGE, "mat1 and mat2 shapes cannot be multiplied (4x4096 and 50176x10)", "torch.rand(3, 224, 224)"),
+        (
+            "torch.randint(0, 2, (64, 64))",
+            "Expected input batch_size (256) to match target batch_size (16384).",
+            "torch.randint(0, 2, (64,))",
+        ),
         ("torch.rand(16)", "mat1 and mat2 shapes cannot be multiplied (4x16 and 33x64)", "torch.rand(33)"),
         (IMAGE, "shape '[-1, 784]' is invalid for input of size 49152", "torch.rand(1, 28, 28)"),
         ("index % 2", "size ([4]) must be the same as input size torch.Size([4, 10])", "torch.rand(10)"),

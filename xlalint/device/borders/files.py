@@ -163,6 +163,12 @@ def _restored(clock: Clock) -> None:
     torch.load = loaded
     # Others hold the functions that call it by their own names; the file that is not there is then restored.
     vars(torch.hub).update(download_url_to_file=downloaded)
+
+    def retrieved(url: str, filename: Any = None, *_: Any, **__: Any) -> tuple[str, None]:
+        clock.assume(f"`{url.rpartition('/')[2]}` is not downloaded")
+        return str(filename or "downloaded"), None
+
+    vars(import_module("urllib.request")).update(urlretrieve=retrieved)
     for kind in (torch.nn.Module, torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler):
         kind.load_state_dict = _taking(kind.load_state_dict)
 

@@ -48,6 +48,7 @@ _CHANNELS = re.compile(r"to have (\d+) channels")
 _PRODUCT = re.compile(r"\((\d+)x(\d+) and (\d+)x(\d+)\)")
 _VIEW = re.compile(r"shape '\[([-\d, ]+)\]' is invalid")
 _SIZES = re.compile(r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)")
+_ROWS = re.compile(r"input batch_size \((\d+)\) to match target batch_size \((\d+)\)")
 _PARTS = re.compile(r"unpack.*expected (\d+)")
 _SMALL = re.compile(r"[Kk]ernel size|[Oo]utput size is too small|spatial dimensions|more than 1 value per channel")
 _OF_ROWS = re.compile(r"3D \(batched\)")
@@ -234,6 +235,9 @@ def _other_dims(dims: tuple[int, ...], message: str) -> Iterator[tuple[int, ...]
     if sizes is not None:
         there, here = int(sizes[1]), int(sizes[2])
         yield from (_replaced(dims, old, new) for old, new in ((here, there), (there, here)) if old in dims)
+    rows = _ROWS.search(message)
+    if rows is not None and dims and math.prod(dims) * int(rows[1]) % int(rows[2]) == 0:
+        yield (math.prod(dims) * int(rows[1]) // int(rows[2]),)
     if _SMALL.search(message) and len(dims) == 3:
         yield from ((dims[0], side, side) for side in (128, 224, 299))
     for has, wanted in _flattened(message):

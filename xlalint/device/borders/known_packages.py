@@ -181,7 +181,7 @@ KNOWN: Mapping[str, Any] = MappingProxyType(
         **dict.fromkeys(("tqdm.trange", "tqdm.auto.trange", "tqdm.notebook.trange"), _counted),
         **dict.fromkeys(("visdom.Visdom", "tensorboardX.SummaryWriter", "tensorboard_logger.Logger"), Logger),
         **dict.fromkeys(("tensorboard.SummaryWriter", "wandb.init", "wandb.config", "wandb.run"), Logger()),
-        "comet_ml.Experiment": Logger,
+        **dict.fromkeys(("comet_ml.Experiment", "torch.utils.tensorboard.SummaryWriter"), Logger),
         "apex.amp.initialize": _initialized,
         "apex.amp.scale_loss": _unscaled,
         "apex.amp.master_params": _parameters,

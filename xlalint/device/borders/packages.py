@@ -29,6 +29,8 @@ class MissingPackages(MetaPathFinder, Loader):
         """``owned`` tells the program's own files."""
         self._clock, self._owned = clock, owned
         self._wanted: set[str] = set()
+        self._parts_wanted: set[str] = set()
+        """Names of modules, without those of the packages that they are in."""
         self.given: dict[str, None] = {}
         """Those that were stood in for."""
 
@@ -39,6 +41,8 @@ class MissingPackages(MetaPathFinder, Loader):
             if needed is not None and find_spec(needed) is None:
                 self._stand_in(name, needed)
             self._wanted.add(name.partition(".")[0])
+            self._parts_wanted.update(name.split("."))
+        self._parts_wanted.update(_beside(tree.body))
         for module, name in _taken_out(tree.body):
             self._find_name(module, name)
 
@@ -68,13 +72,19 @@ class MissingPackages(MetaPathFinder, Loader):
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         top = name.partition(".")[0]
-        beside = isinstance(sys.modules.get(top), _Package)
+        beside = isinstance(sys.modules.get(top), _Package) or self._is_left_out(name)
         if beside or (path is None and top in self._wanted and top not in sys.stdlib_module_names):
             return ModuleSpec(name, self, is_package=True)
         return None
 
+    def _is_left_out(self, name: str) -> bool:
+        """Whether it is of a package of the program's own, which asks for it, and is not in the checkout."""
+        above, _, last = name.rpartition(".")
+        file = getattr(sys.modules.get(above), "__file__", None)
+        return file is not None and self._owned(file) and last in self._parts_wanted
+
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        self._tell(spec.name.partition(".")[0])
+        self._tell(spec.name if self._is_left_out(spec.name) else spec.name.partition(".")[0])
         return _Package(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
@@ -111,6 +121,12 @@ def _imported(block: list[ast.stmt]) -> Iterator[str]:
         elif node.module and not node.level:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _beside(block: list[ast.stmt]) -> list[str]:
+    """Modules of a relative import."""
+    relative = [node for node in _imports(block) if isinstance(node, ast.ImportFrom) and node.level and node.module]
+    return [part for node in relative for part in str(node.module).split(".")]
 
 
 def _taken_out(block: list[ast.stmt]) -> list[tuple[str, str]]:

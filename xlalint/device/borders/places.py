@@ -44,7 +44,10 @@ class WatchedPlace:
             self.raised = ""
             try:
                 with self._placement.lifted():
-                    return _entered(make())
+                    value = _entered(make())
+                # What could not be had raises nothing, whatever it is.
+                self.raised = None if isinstance(value, Absent) else ""
+                return value
             except Exception as error:  # the flagged place may raise anything
                 self.raised = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
         with self._placement.in_force():

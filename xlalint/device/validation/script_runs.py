@@ -93,7 +93,7 @@ class ScriptRuns:
         self._reading = tuple(self.number(one) for one in diagnostics if self._is_read(one, reading))
         self._lines = [{(one.path, line) for line in range(one.at.line, one.at.end_line + 1)} for one in diagnostics]
         self._known: dict[_Asked, ScriptRun] = {}
-        self._rehearsals: dict[str, Log] = {}
+        self._rehearsals: dict[str, ScriptRun] = {}
         self._locks: dict[_Asked, Lock] = {}
         self._lock = Lock()
 
@@ -140,7 +140,7 @@ class ScriptRuns:
                 self._known[asked] = self._run(asked, worker)
         return self._known[asked]
 
-    def _plan(self, asked: _Asked, rehearsed: Log) -> Plan:
+    def _plan(self, asked: _Asked, rehearsed: Log | None) -> Plan:
         plan = Plan(
             script=asked.script,
             folders=tuple(dict.fromkeys([*self._folders, os.path.dirname(asked.script)])),
@@ -151,41 +151,43 @@ class ScriptRuns:
             step_loops=self._loops,
             boundary=asked.boundary,
             ends=asked.ends,
-            placed=not self._scripts.use_xla(asked.script),
-            items=rehearsed.items,
-            given={**rehearsed.given, **self._given},
+            placed=self._is_placed(asked.script),
+            items=rehearsed.items if rehearsed is not None else {},
+            given={**(rehearsed.given if rehearsed is not None else {}), **self._given},
         )
         return plan if self.invocation is None else _as_it_is(plan, self.invocation)
 
+    def rehearsal(self, script: str, worker: Worker) -> ScriptRun | None:
+        """On the host, where nothing compiles, and what asks for a GPU raises as it does beside an XLA device. None of
+        a program that runs as it is, or that asks torch_xla for its device."""
+        return self._rehearsal(script, worker) if self._is_placed(script) and self.invocation is None else None
+
     def _run(self, asked: _Asked, worker: Worker) -> ScriptRun:
         rehearsed = self._rehearsal(asked.script, worker)
-        plan = self._plan(asked, rehearsed)
-        if _is_hopeless(rehearsed) and plan.placed and not any(place.raises for place in plan.places):
+        if _is_hopeless(rehearsed.long) and self._is_placed(asked.script):
             # What fails before a model has run fails on the device too.
-            return ScriptRun(_text(plan), Figures(steps=asked.steps), rehearsed, rehearsed)
-        return self._measured(plan, asked.steps, worker)
+            return rehearsed
+        return self._measured(self._plan(asked, rehearsed.long), asked.steps, worker)
 
-    def _rehearsal(self, script: str, worker: Worker) -> Log:
-        """What is needed for the script to go on, tried on the host, where nothing compiles."""
+    def _rehearsal(self, script: str, worker: Worker) -> ScriptRun:
         with self._lock:
             mine = self._locks.setdefault(_Asked(script, None, 0), Lock())
         with mine:
             if script not in self._rehearsals:
-                none = (0,) * len(self._places)
-                found = Log(reached=none, turns=none, raised=(), assumptions=())
-                if self.invocation is None:
-                    found = self._rehearsed(script, found, worker)
-                self._rehearsals[script] = found
+                self._rehearsals[script] = self._rehearsed(script, worker)
         return self._rehearsals[script]
 
-    def _rehearsed(self, script: str, nothing: Log, worker: Worker) -> Log:
-        plan = self._plan(_Asked(script, None, 1), nothing)
-        plan = msgspec.structs.replace(plan, places=(), rehearsed=True)
-        request = Request(text=_text(plan), steps=1, mode=Mode.LAZY, seconds=self._seconds, preload=_preloaded())
-        log = _log(worker.run(request).left)
-        if log is None:
-            return nothing
-        return msgspec.structs.replace(log, reached=nothing.reached, turns=nothing.turns)
+    def _rehearsed(self, script: str, worker: Worker) -> ScriptRun:
+        plan = msgspec.structs.replace(self._plan(_Asked(script, None, 1), None), rehearsed=True)
+        text, log = _text(plan), None
+        if self.invocation is None:
+            request = Request(text=text, steps=1, mode=Mode.LAZY, seconds=self._seconds, preload=_preloaded())
+            log = _log(worker.run(request).left)
+        return ScriptRun(text, Figures(steps=1), log, log)
+
+    def _is_placed(self, script: str) -> bool:
+        """Whether what the program puts on a GPU is placed on the XLA device: not where it uses torch_xla itself."""
+        return not self._scripts.use_xla(script)
 
     def _measured(self, plan: Plan, steps: int, worker: Worker) -> ScriptRun:
         text = _text(plan)
@@ -200,8 +202,8 @@ def _preloaded() -> tuple[str, ...]:
     return tuple(name for name in _PRELOADED if find_spec(name) is not None)
 
 
-def _is_hopeless(rehearsed: Log) -> bool:
-    return bool(rehearsed.ended) and not rehearsed.modes and not rehearsed.steps
+def _is_hopeless(rehearsed: Log | None) -> bool:
+    return rehearsed is not None and bool(rehearsed.ended) and not rehearsed.modes and not rehearsed.steps
 
 
 def _as_it_is(plan: Plan, invocation: Invocation) -> Plan:

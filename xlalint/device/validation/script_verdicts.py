@@ -49,6 +49,9 @@ class _Proof:
     def evidence(self) -> Evidence:
         """Raises ``NoVerdict``."""
         if "raises" in self.case.claims:
+            on_host = self._raised_on_host()
+            if on_host is not None:
+                return on_host
             tried = self.runs.all_loops(self.script, self.worker)
             return self._evidence(tried, self._raised(tried))
         by_line = self._by_line()
@@ -109,6 +112,16 @@ class _Proof:
             program=before.text,
             neutral_program=neutral_program,
         )
+
+    def _raised_on_host(self) -> Evidence | None:
+        """What asks for a GPU raises without one, wherever the other values lie; None where the device has to tell."""
+        run = self.runs.rehearsal(self.script, self.worker)
+        if run is None or run.long is None or not run.long.raised[self.number]:
+            return None
+        try:
+            return self._evidence(run, self._raised(run))
+        except NoVerdict:
+            return None
 
     def _raised(self, run: ScriptRun) -> ModeEvidence:
         """What the place did when it was tried for the first time, as it is."""
