@@ -17,11 +17,11 @@ def _nothing(*_: Any, **__: Any) -> None:
     return None
 
 
-def _host(*_: Any, **__: Any) -> Any:
+def _the_host(*_: Any, **__: Any) -> Any:
     return _HOST
 
 
-def _constant(value: Any) -> Callable[..., Any]:
+def _always(value: Any) -> Callable[..., Any]:
     return lambda *_, **__: value
 
 
@@ -55,19 +55,19 @@ def _compile(function: Any = None, **_: Any) -> Any:
 
 _ANSWERS: dict[str, dict[str, Any]] = {
     "torch_xla": {
-        "device": _host,
-        "devices": _constant([_HOST]),
-        "real_devices": _constant(["CPU:0"]),
-        "device_count": _constant(1),
+        "device": _the_host,
+        "devices": _always([_HOST]),
+        "real_devices": _always(["CPU:0"]),
+        "device_count": _always(1),
         "sync": _nothing,
         "step": _step,
         "compile": _compile,
         "manual_seed": _nothing,
     },
     "torch_xla.core.xla_model": {
-        "xla_device": _host,
-        "get_xla_supported_devices": _constant(["cpu"]),
-        "xla_device_hw": _constant("CPU"),
+        "xla_device": _the_host,
+        "get_xla_supported_devices": _always(["cpu"]),
+        "xla_device_hw": _always("CPU"),
         "mark_step": _nothing,
         "wait_device_ops": _nothing,
         "optimizer_step": _update,
@@ -79,14 +79,14 @@ _ANSWERS: dict[str, dict[str, Any]] = {
         "add_step_closure": _closure,
         "save": _nothing,
         "set_rng_state": _nothing,
-        "get_rng_state": _constant(0),
-        "get_memory_info": _constant({"bytes_used": 0, "bytes_limit": 1}),
+        "get_rng_state": _always(0),
+        "get_memory_info": _always({"bytes_used": 0, "bytes_limit": 1}),
     },
     "torch_xla.runtime": {
-        **dict.fromkeys(("world_size", "global_device_count", "local_device_count"), _constant(1)),
-        **dict.fromkeys(("addressable_device_count", "global_runtime_device_count", "process_count"), _constant(1)),
-        **dict.fromkeys(("global_ordinal", "local_ordinal", "process_index"), _constant(0)),
-        "device_type": _constant("CPU"),
+        **dict.fromkeys(("world_size", "global_device_count", "local_device_count"), _always(1)),
+        **dict.fromkeys(("addressable_device_count", "global_runtime_device_count", "process_count"), _always(1)),
+        **dict.fromkeys(("global_ordinal", "local_ordinal", "process_index"), _always(0)),
+        "device_type": _always("CPU"),
         "use_spmd": _nothing,
     },
     "torch_xla.distributed.parallel_loader": {"MpDeviceLoader": _first},
