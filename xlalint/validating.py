@@ -29,7 +29,7 @@ from xlalint.facts.driver.partition import imported_source
 from xlalint.facts.events import Span
 from xlalint.facts.explain.value_recorder import ValueRecorder, recorded_values
 from xlalint.findings.configuration import Configurations
-from xlalint.findings.model import Diagnostic, Evidence, Mode, Report, Verdict
+from xlalint.findings.model import Diagnostic, Evidence, Mode, Report, Severity, Verdict
 from xlalint.findings.pages import Experiment, Page, parse_page
 from xlalint.findings.registry import Loaded, page_of
 from xlalint.linting import Followers, rules_of
@@ -79,8 +79,9 @@ def validate(
 
     Statements of the linted program are run: ``guard`` says behind which wall, without it there is none. Scripts that
     lead to a finding are looked for in ``folders``, and may import from ``packages``; with an ``invocation`` that
-    program is run as it is, and nothing else. After ``budget`` seconds no finding is begun; errors come before warnings
-    and notes. ``noted`` is told what the user should know of the device. Raises ``WorkerError`` where there is none.
+    program is run as it is, and nothing else. After ``budget`` seconds no finding is begun: what raises costs least and
+    comes first, then errors come before warnings and notes. ``noted`` is told what the user should know of the device.
+    Raises ``WorkerError`` where there is none.
     """
     kept = runnable(report, only)
     cases = _Cases(kept, configurations)
@@ -90,7 +91,7 @@ def validate(
             noted(
                 "the programs are run beside the network: the device asks for it, or the system does not take it away"
             )
-        order = sorted(kept, key=lambda one: one.severity, reverse=True) if budget is not None else kept
+        order = sorted(kept, key=cases.urgency, reverse=True) if budget is not None else kept
         run = _within(budget, partial(cases.run, settings=settings), settings)
         evidences = pool.map(run if told is None else _Followed(run, len(kept), told), order)
         proved = {
@@ -180,18 +181,22 @@ class _Cases:
     ) -> None:
         self._scripts = Scripts(folders)
         claims = {code: _growths(page.experiments) for code, page in self._pages.items()}
-        raising = frozenset(code for code, metrics in claims.items() if "raises" in metrics)
-        reading = frozenset(code for code, metrics in claims.items() if metrics.get("reads")) - raising
+        self._raising = frozenset(code for code, metrics in claims.items() if "raises" in metrics)
+        reading = frozenset(code for code, metrics in claims.items() if metrics.get("reads")) - self._raising
         self._runs = ScriptRuns(
             self._diagnostics,
             folders,
             packages,
             self._scripts,
             settings,
-            raising=raising,
+            raising=self._raising,
             reading=reading,
             invocation=invocation,
         )
+
+    def urgency(self, one: Diagnostic) -> tuple[bool, Severity]:
+        """What raises does so before anything compiles."""
+        return one.code in self._raising, one.severity
 
     def _read(self, path: str) -> SyntaxTree | None:
         """A file that is not among those with findings; None where it can't be read."""

@@ -7,17 +7,21 @@ import os
 import re
 import sys
 from collections.abc import Mapping
+from difflib import get_close_matches
 from itertools import islice
 from typing import Any
 
 from xlalint.device.borders.clock import Clock
+from xlalint.device.borders.compared_values import ComparedValues
 from xlalint.device.borders.placement import Placement
 
 _ROWS = re.compile(r"(^|_)(batch|bs)(_?size)?$|batch_size")
 _WORKERS = re.compile(r"(^|_)(num_?)?(workers|processes|threads)(_|$)|^(n|num)_?(workers|cpu)")
 _GPU = re.compile(r"^(use_?|enable_?|with_?)?(gpu|cuda)s?$")
 """Switches that are off unless somebody asks for a GPU: on, where what is put on one lies on the XLA device."""
+_RANK = re.compile(r"^(local|node|global)?_?rank$")
 _CONFIGURATION = re.compile(r"config|cfg|ya?ml|json|hparams|params")
+_OF_FILES = frozenset({"", "path", "file", "name"})
 _CONFIGURATIONS = (".yaml", ".yml", ".json", ".toml", ".cfg")
 _OPTIONAL = re.compile(r"resume|checkpoint|ckpt|pretrain|weight|load|restore|seed|device|rank|gpu|init")
 """Options that most programs do without."""
@@ -33,19 +37,23 @@ _NAMED = (
 """By words of an argument's name."""
 
 
-def stand_in_for_arguments(given: Mapping[str, str], batch: int, clock: Clock, placement: Placement) -> None:
+def stand_in_for_arguments(
+    given: Mapping[str, str], batch: int, clock: Clock, placement: Placement, compared: ComparedValues
+) -> None:
     """Parsers that read the process's own command line get values for what they require. ``given`` are the user's
-    expressions, by the name of the argument; ``batch`` is the most rows of a batch, 0 for no bound."""
+    expressions, by the name of the argument; ``batch`` is the most rows of a batch, 0 for no bound; ``compared`` is
+    what the program compares arguments with."""
     parse = argparse.ArgumentParser.parse_known_args
 
     def parse_known_args(self: Any, args: Any = None, namespace: Any = None) -> Any:
         if args is not None:
             return parse(self, args, namespace)
         words = sys.argv[1:]
-        found, rest = parse(self, [*words, *_required(self, words, clock)], namespace)
-        _fill(self, found, given, clock)
+        found, rest = parse(self, [*words, *_required(self, words, clock, compared)], namespace)
+        _fill(self, found, given, clock, compared)
         for action in self._actions:
             _settle(found, action.dest, given, batch, clock)
+            _nearest_configuration(found, action.dest, clock)
             if placement.of_program:
                 _ask_for_gpu(found, action.dest, clock)
         return found, rest
@@ -53,7 +61,7 @@ def stand_in_for_arguments(given: Mapping[str, str], batch: int, clock: Clock, p
     argparse.ArgumentParser.parse_known_args = parse_known_args  # type: ignore[method-assign]
 
 
-def _fill(parser: Any, found: Any, given: Mapping[str, str], clock: Clock) -> None:
+def _fill(parser: Any, found: Any, given: Mapping[str, str], clock: Clock, compared: ComparedValues) -> None:
     """Options that have no default, and that the program can't do without: a rehearsal tells."""
     empty = [each for each in parser._actions if each.dest not in given and _is_empty(each, found)]
     if not empty or clock.rehearsal is None:
@@ -61,7 +69,7 @@ def _fill(parser: Any, found: Any, given: Mapping[str, str], clock: Clock) -> No
     needed = [each for each in empty if not _OPTIONAL.search(each.dest.lower())]
     ways: list[list[Any]] = [[], needed, empty]
     for action in ways[clock.rehearsal.wanted(len(ways), _NONE)]:
-        value = _value(action)
+        value = _value(action, compared)
         made = action.type(value) if action.type is not None else value
         setattr(found, action.dest, made)
         clock.given[action.dest] = repr(made)
@@ -73,7 +81,7 @@ def _is_empty(action: Any, found: Any) -> bool:
     return takes_one and action.type in (None, str, int, float) and getattr(found, action.dest, 0) is None
 
 
-def _required(parser: Any, words: list[str], clock: Clock) -> list[str]:
+def _required(parser: Any, words: list[str], clock: Clock, compared: ComparedValues) -> list[str]:
     """The words that the parser would complain of."""
     made: list[str] = []
     positional = [each for each in words if not each.startswith("-")]
@@ -85,31 +93,34 @@ def _required(parser: Any, words: list[str], clock: Clock) -> list[str]:
             break
         missing = not any(word.partition("=")[0] in action.option_strings for word in words)
         if action.option_strings and action.required and missing:
-            values = _values(action)
+            values = _values(action, compared)
             made += [action.option_strings[-1], *values]
             clock.assume(f"`{action.option_strings[-1]}` is {' '.join(values)}")
         elif not action.option_strings and action.nargs not in ("?", "*", "...") and action.default is None:
             if positional:
                 positional.pop(0)
                 continue
-            values = _values(action)
+            values = _values(action, compared)
             made += values
             clock.assume(f"`{action.dest}` is {' '.join(values)}")
     return made
 
 
-def _values(action: Any) -> list[str]:
+def _values(action: Any, compared: ComparedValues) -> list[str]:
     count = action.nargs if isinstance(action.nargs, int) else 0 if action.nargs == 0 else 1
-    return [_value(action)] * count
+    return [_value(action, compared)] * count
 
 
-def _value(action: Any) -> str:
+def _value(action: Any, compared: ComparedValues) -> str:
     if action.choices:
         return str(next(iter(action.choices)))
     if action.type is int:
         return "2"
     if action.type is float:
         return "0.1"
+    known = compared.of(action.dest, action.help)
+    if known is not None:
+        return known
     if _CONFIGURATION.search(action.dest.lower()):
         found = _configuration(action.dest.lower())
         if found is not None:
@@ -125,11 +136,27 @@ def _text(name: str) -> str:
     return "text"
 
 
+def _configurations() -> list[str]:
+    names = (os.path.join(above, each) for above, _, files in os.walk(".", followlinks=False) for each in files)
+    return [path for path in islice(names, _MOST_FILES) if path.endswith(_CONFIGURATIONS)]
+
+
+def _nearest_configuration(found: Any, name: str, clock: Clock) -> None:
+    """A default may name a file that is called otherwise by now."""
+    value = getattr(found, name, None)
+    if not isinstance(value, str) or not value.endswith(_CONFIGURATIONS) or os.path.exists(value):
+        return
+    near = get_close_matches(value, _configurations(), 1)
+    if near:
+        setattr(found, name, near[0])
+        clock.assume(f"`{name}` is {near[0]}, as {value} is not there")
+
+
 def _configuration(name: str) -> str | None:
     """The program's own file that is named most like an argument."""
-    words = [each for each in re.split(r"[^a-z]+", name) if each and not _CONFIGURATION.search(each)]
-    names = (os.path.join(above, each) for above, _, files in os.walk(".", followlinks=False) for each in files)
-    found = [path for path in islice(names, _MOST_FILES) if path.endswith(_CONFIGURATIONS)]
+    parts = re.split(r"[^a-z]+", name)
+    words = [each for each in parts if each not in _OF_FILES and not _CONFIGURATION.search(each)]
+    found = _configurations()
     named = [path for path in found if all(word in path.lower() for word in words)]
     return min(named, key=lambda path: ("config" not in path.lower(), path.count(os.sep), path), default=None)
 
@@ -142,6 +169,9 @@ def _settle(found: Any, name: str, given: Mapping[str, str], batch: int, clock: 
     elif batch and isinstance(value, int) and not isinstance(value, bool) and value > batch and _ROWS.search(name):
         setattr(found, name, batch)
         clock.assume(f"`{name}` is {batch}, where the program asks for {value}")
+    elif value == -1 and _RANK.search(name):
+        setattr(found, name, 0)
+        clock.assume(f"`{name}` is 0, as whoever launches it says")
     elif isinstance(value, int) and not isinstance(value, bool) and value > 0 and _WORKERS.search(name):
         setattr(found, name, 0)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -15,6 +17,17 @@ _distributed: Any = import_module("torch.distributed")
 _tree: Any = import_module("torch.utils._pytree")
 _parallel: Any = import_module("torch.nn.parallel")
 _launchers = ("torch_xla", "torch_xla.distributed.xla_multiprocessing")
+_OF_LAUNCHERS = {
+    **dict.fromkeys(("RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "SLURM_PROCID", "SLURM_LOCALID"), "0"),
+    **dict.fromkeys(("WORLD_SIZE", "LOCAL_WORLD_SIZE", "SLURM_NTASKS", "SLURM_NNODES", "SLURM_NPROCS"), "1"),
+    **dict.fromkeys(("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK"), "0"),
+    **dict.fromkeys(("MASTER_ADDR", "SLURM_NODELIST", "SLURM_STEP_NODELIST"), "localhost"),
+    "OMPI_COMM_WORLD_SIZE": "1",
+    "SLURM_JOB_ID": "1",
+    "SLURM_JOBID": "1",
+    "MASTER_PORT": "29500",
+}
+"""What they set in the environment."""
 _COLLECTIVES = ("all_reduce", "broadcast", "reduce", "barrier", "monitored_barrier")
 
 
@@ -33,6 +46,24 @@ def run_in_this_process(clock: Clock, placement: Placement) -> None:
         setattr(torch.nn, name, alone)
         setattr(_parallel, name, alone)
     _stand_alone(clock)
+    _tell_of_the_launch(clock)
+
+
+def _tell_of_the_launch(clock: Clock) -> None:
+    """What a launcher would have set is there for who can't do without it, and for nobody else."""
+    get = os._Environ.__getitem__
+
+    def asked(self: Any, name: Any) -> Any:
+        try:
+            return get(self, name)
+        except KeyError:
+            # `get` and `in` ask this way too.
+            if name not in _OF_LAUNCHERS or sys._getframe(1).f_globals.get("__name__") == "_collections_abc":
+                raise
+        clock.assume(f"`{name}` is {_OF_LAUNCHERS[name]}, as whoever launches it says")
+        return _OF_LAUNCHERS[name]
+
+    vars(os)["_Environ"].__getitem__ = asked
 
 
 def _stand_alone(clock: Clock) -> None:

@@ -18,6 +18,7 @@ import msgspec
 
 from xlalint.device.borders.arguments import stand_in_for_arguments
 from xlalint.device.borders.clock import Clock, Enough
+from xlalint.device.borders.compared_values import ComparedValues
 from xlalint.device.borders.files import stand_in_for_files
 from xlalint.device.borders.former_versions import answer_as_then, answer_as_torchvision_did
 from xlalint.device.borders.instrumented_files import Instrumentation, InstrumentedFinder
@@ -67,6 +68,7 @@ class _Run:
         self._owned = owner(plan.folders)
         self._clock.rehearsal = Rehearsal() if plan.rehearsed else None
         self._data = OwnData(self._clock, self._owned, plan.items, self._clock.rehearsal)
+        self._compared = ComparedValues()
         self._missing = MissingPackages(self._clock, self._owned)
         self._instrumentation = Instrumentation(plan, self._loops, self._watched, self._read)
 
@@ -122,7 +124,7 @@ class _Run:
         run_in_this_process(clock, self._placement)
         watch_loaders(clock, self._loops, plan.batch, self._owned)
         if plan.borders:
-            stand_in_for_arguments(plan.given, plan.batch, clock, self._placement)
+            stand_in_for_arguments(plan.given, plan.batch, clock, self._placement, self._compared)
             enter_working_folder(plan.script, plan.folders)
             stand_in_for_files(clock, self._owned)
             self._data.watch()
@@ -138,6 +140,7 @@ class _Run:
     def _read(self, tree: ast.Module) -> None:
         """Before a file runs: what it asks for."""
         self._missing.want(tree)
+        self._compared.read(tree)
         names = {name for node in ast.walk(tree) for name in _modules(node)}
         if _TORCHVISION in names and self._plan.borders:
             _once(_stand_in_for_data)(self._clock)

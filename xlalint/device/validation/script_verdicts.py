@@ -20,6 +20,8 @@ from xlalint.findings.model import Basis, Evidence, LineCost, Mode, ModeEvidence
 _BUCKETING = "bucketing"
 _NO_VARIANT = (Neutral.NOTHING, Neutral.ARGUMENT)
 _ON_A_DEVICE = ("executions", "pending_ops")
+_OTHER_REASON = "Device index must not be negative"
+"""What a GPU would raise too."""
 _MODES = "XLA401"
 """An evaluation is a graph of its own, whatever the mode is: that it is as many graphs refutes nothing."""
 
@@ -133,6 +135,8 @@ class _Proof:
             raise NoVerdict(f"does not come to it{f': {log.ended}' if log.ended else self._in_its_steps}")
         if told is None:
             raise NoVerdict("comes to it, where it can't be tried")
+        if told and _OTHER_REASON in told:
+            raise NoVerdict(f"comes to it, and it raises {told}: that is its argument's")
         if told and told.partition(":")[0] in self.case.raises:
             return raised(f"raises {told}")
         if self.case.claims.keys() != {"raises"} or told:
