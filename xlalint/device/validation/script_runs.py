@@ -178,12 +178,12 @@ class ScriptRuns:
         return self._rehearsals[script]
 
     def _rehearsed(self, script: str, worker: Worker) -> ScriptRun:
-        plan = msgspec.structs.replace(self._plan(_Asked(script, None, 1), None), rehearsed=True)
+        plan = msgspec.structs.replace(self._plan(_Asked(script, None, _FEWEST), None), rehearsed=True)
         text, log = _text(plan), None
         if self.invocation is None:
-            request = Request(text=text, steps=1, mode=Mode.LAZY, seconds=self._seconds, preload=_preloaded())
+            request = Request(text=text, steps=_FEWEST, mode=Mode.LAZY, seconds=self._seconds, preload=_preloaded())
             log = _log(worker.run(request).left)
-        return ScriptRun(text, Figures(steps=1), log, log)
+        return ScriptRun(text, Figures(steps=_FEWEST), log, log)
 
     def _is_placed(self, script: str) -> bool:
         """Whether what the program puts on a GPU is placed on the XLA device: not where it uses torch_xla itself."""

@@ -116,9 +116,16 @@ class _Proof:
         )
 
     def _raised_on_host(self) -> Evidence | None:
-        """What asks for a GPU raises without one, wherever the other values lie; None where the device has to tell."""
+        """What asks for a GPU raises without one, wherever the other values lie; None where the device has to tell.
+
+        Raises ``NoVerdict`` where the script does not come to the place.
+        """
         run = self.runs.rehearsal(self.script, self.worker)
-        if run is None or run.long is None or not run.long.raised[self.number]:
+        if run is None or run.long is None:
+            return None
+        if not run.long.reached[self.number]:
+            raise NoVerdict(f"does not come to it{f': {run.long.ended}' if run.long.ended else ' in its rehearsal'}")
+        if not run.long.raised[self.number]:
             return None
         try:
             return self._evidence(run, self._raised(run))
