@@ -14,6 +14,7 @@ from xlalint.facts.kinds import SignKind
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 from xlalint.program.def_use import way_to
+from xlalint.program.traversal import dotted_text
 
 STAND_IN = "torch_xla."
 """``torch.cuda.FloatTensor if cuda else torch.FloatTensor`` is read as one of torch_xla's, which are none."""
@@ -21,6 +22,12 @@ ACCELERATORS = ("cuda", "mps", "xpu", "npu", "hpu", "gpu", "xla")
 
 
 NOTHING = nullcontext()
+
+
+def are_cuda_types(node: ir.Expr) -> bool:
+    """``torch.cuda.FloatTensor``, and tuples of such: no tensor of XLA is one."""
+    paths = [dotted_text(each) for each in (node.elements if type(node) is ir.Display else (node,))]
+    return bool(paths) and all(path.startswith("torch.cuda.") and path.endswith("Tensor") for path in paths)
 
 
 def in_place_of(frame: Frame, test: ir.Expr, dead: ir.Expr | ir.Block) -> AbstractContextManager[None]:

@@ -46,6 +46,7 @@ from xlalint.facts.domain.values import (
 )
 from xlalint.facts.events import Effect
 from xlalint.facts.guards import narrowing
+from xlalint.facts.guards.device_branches import are_cuda_types
 from xlalint.facts.kinds import SignKind
 from xlalint.facts.libraries.python.named_attributes import getattr_, setattr_, vars_
 from xlalint.facts.operations import members
@@ -271,6 +272,8 @@ def isinstance_(frame: Frame, call: Call) -> Value:
     if len(call.node.arguments) < 2:
         return BOOL
     value = call.arguments[0]
+    if are_cuda_types(call.node.arguments[1]):
+        return FALSE
     names = set(type_names(call.node.arguments[1]))
     has_tensor = any(n.endswith("Tensor") for n in names)
     known = guards().instances
