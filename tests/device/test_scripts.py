@@ -175,7 +175,23 @@ for row in rows:
     print(loss.item())  # never reached
     torch_xla.sync()
 """
+COMPILED = """\
+import torch
+import torch_xla
+
+device = torch_xla.device()
+net = torch.nn.Linear(8, 1).to(device)
+net = torch.compile(net)  # raises when it is called
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for number in range(1000):
+    loss = net(torch.randn(4, 8).to(device)).sum()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    torch_xla.sync()
+"""
 PROGRAMS = {
+    "compiled.py": COMPILED,
     "library.py": LIBRARY,
     "on_a_gpu.py": ON_A_GPU,
     "on_the_host.py": ON_THE_HOST,
@@ -240,6 +256,11 @@ def test_what_raises_without_a_gpu_is_tried_where_it_stands(found: Found) -> Non
     assert (told.verdict, told.basis) == (Verdict.CONFIRMED, Basis.SCRIPT)
     assert told.reason.startswith("raises ")
     assert "forked" not in told.reason
+
+
+def test_what_raises_only_where_it_is_called_is_not_refuted_where_it_is_made(found: Found) -> None:
+    told = evidence(found, "compiled.py", "raises when it is called")
+    assert told.verdict is not Verdict.REFUTED
 
 
 def test_a_script_that_places_nothing_confirms_nothing(found: Found) -> None:

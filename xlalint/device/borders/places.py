@@ -45,8 +45,8 @@ class WatchedPlace:
             try:
                 with self._placement.lifted():
                     value = _entered(make())
-                # What could not be had raises nothing, whatever it is.
-                self.raised = None if isinstance(value, Absent) else ""
+                # What could not be had raises nothing, whatever it is; what is compiled raises when it is called.
+                self.raised = None if isinstance(value, Absent) or _is_compiled(value) else ""
                 return value
             except Exception as error:  # the flagged place may raise anything
                 self.raised = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
@@ -91,6 +91,10 @@ class WatchedPlace:
         step, number = self._turn
         self._turn = (self._clock.steps, number + 1 if step == self._clock.steps else 0)
         return self._clock.key, self._turn[1]
+
+
+def _is_compiled(value: Any) -> bool:
+    return type(value).__module__.startswith("torch._dynamo") or hasattr(value, "_torchdynamo_orig_callable")
 
 
 def _entered(made: Any) -> Any:

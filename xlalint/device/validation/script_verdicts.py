@@ -22,6 +22,8 @@ _NO_VARIANT = (Neutral.NOTHING, Neutral.ARGUMENT)
 _ON_A_DEVICE = ("executions", "pending_ops")
 _OTHER_REASON = "Device index must not be negative"
 """What a GPU would raise too."""
+_BASES = {"AcceleratorError": "RuntimeError"}
+"""Of torch's errors."""
 _MODES = "XLA401"
 """An evaluation is a graph of its own, whatever the mode is: that it is as many graphs refutes nothing."""
 
@@ -144,10 +146,14 @@ class _Proof:
             raise NoVerdict("comes to it, where it can't be tried")
         if told and _OTHER_REASON in told:
             raise NoVerdict(f"comes to it, and it raises {told}: that is its argument's")
-        if told and told.partition(":")[0] in self.case.raises:
+        kind = told.partition(":")[0]
+        if told and not self.case.raises.isdisjoint((kind, _BASES.get(kind, kind))):
             return raised(f"raises {told}")
         if self.case.claims.keys() != {"raises"} or told:
             raise NoVerdict(f"comes to it, and it {f'raises {told}' if told else 'raises nothing'}")
+        if log.ended:
+            # What it made may be why.
+            raise NoVerdict(f"comes to it, where it raises nothing, and ends later: {log.ended}")
         return ModeEvidence(verdict=Verdict.REFUTED, reason="it ran, and raised nothing")
 
     @property
