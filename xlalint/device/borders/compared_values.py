@@ -21,7 +21,7 @@ class ComparedValues:
             if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Eq, ast.In)):
                 left, right = node.left, node.comparators[0]
                 if isinstance(left, ast.Attribute):
-                    self._by_name.setdefault(left.attr, {}).update(dict.fromkeys(_texts(right)))
+                    self._by_name.setdefault(left.attr, {}).update(dict.fromkeys(_values_of(right)))
 
     def of(self, name: str, told: str | None) -> str | None:
         """The first value of an argument, or the first that its help lists: `mnist | usps`."""
@@ -31,6 +31,6 @@ class ComparedValues:
         return listed[0] if len(listed) > 1 and listed[0].isidentifier() else None
 
 
-def _texts(node: ast.expr) -> Iterator[str]:
+def _values_of(node: ast.expr) -> Iterator[str]:
     parts = node.elts if isinstance(node, (ast.List, ast.Tuple, ast.Set)) else [node]
     return (each.value for each in parts if isinstance(each, ast.Constant) and isinstance(each.value, str))
