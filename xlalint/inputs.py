@@ -15,6 +15,7 @@ from xlalint.findings.model import Skipped
 from xlalint.program.import_graph import ImportGraph
 from xlalint.program.link import INSTALLED
 from xlalint.program.syntax import Unparsable, parse
+from xlalint.program.unused import NOTHING_UNUSED, unused_in
 from xlalint.sources.dependents import File, Index
 from xlalint.sources.discover import Found, discover, shown
 from xlalint.sources.ignored import excluded_with_parents
@@ -77,9 +78,11 @@ def gather(
     reported = frozenset(texts.data)
     spelled = reported - {file.path for file in found.files if not file.named}
     remarks: list[str] = []
-    for root in () if alone else projects(paths, stdin, project, configurations):
+    roots = [] if alone else projects(paths, stdin, project, configurations)
+    for root in roots:
         remarks += texts.take_project(root)
-    given = _input(texts, reported, remarks)
+    # Of a file by itself nobody knows who uses it.
+    given = _input(texts, reported, remarks, bool(roots) or any(map(os.path.isdir, paths)))
     # Who names a file wants to know that it can be read, be there torch in it or not.
     for path in sorted(spelled & given.around.beside.keys()):
         texts.check(path)
@@ -149,7 +152,7 @@ class Texts:
             return None
 
 
-def _input(texts: Texts, reported: frozenset[str], remarks: Sequence[str]) -> Input:
+def _input(texts: Texts, reported: frozenset[str], remarks: Sequence[str], whole: bool) -> Input:
     files = {path: File(path, data) for path, data in texts.data.items()}
     graph = ImportGraph(files)
     kept = _kept(texts.data, graph)
@@ -161,7 +164,7 @@ def _input(texts: Texts, reported: frozenset[str], remarks: Sequence[str]) -> In
     return Input(
         tuple(sources),
         frozenset(texts.shown[path] for path in reported),
-        Around(beside, reported, surroundings),
+        Around(beside, reported, surroundings, unused_in(files) if whole else NOTHING_UNUSED),
         remarks=tuple(remarks),
     )
 

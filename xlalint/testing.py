@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from xlalint.facts.domain.values import UNKNOWN, Value
-from xlalint.facts.driver.workspace import Workspace
+from xlalint.facts.driver.workspace import Around, Workspace
 from xlalint.facts.events import Event, Facts
 from xlalint.facts.external import Follower
 from xlalint.facts.failures import Analysed, Failure
@@ -20,6 +20,8 @@ from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Diagnostic, Judged, Skipped
 from xlalint.findings.settings import defaults
 from xlalint.linting import Bench, Options
+from xlalint.program.unused import unused_in
+from xlalint.sources.dependents import File
 from xlalint.sources.source import Source
 
 
@@ -103,7 +105,9 @@ def findings_in(
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as packages:
         assumptions = Assumptions(assume_xla=assume_xla, follower=follower_into(installed, packages))
         bench = Bench(selecting(select))
-        for source, analysed in analyse(laid_out(files, folder), lambda _: assumptions, Options(jobs=1)):
+        sources = laid_out(files, folder)
+        pairs = analyse(sources, lambda _: assumptions, Options(jobs=1), around_all(sources))
+        for source, analysed in pairs:
             try:
                 judged = diagnostics_of(bench.judge(source, analysed))
             except ValueError as error:
@@ -168,6 +172,11 @@ def laid_out(files: Mapping[str, str], folder: str) -> list[Source]:
         path.write_text(text, encoding="utf-8")
         sources.append(Source(str(path), text, "utf-8"))
     return sources
+
+
+def around_all(sources: Iterable[Source]) -> Around:
+    """What is known of a project that has these files and no others."""
+    return Around(unused=unused_in({source.path: File(source.path, source.text.encode()) for source in sources}))
 
 
 def _moved(one: Diagnostic, folder: str) -> Diagnostic:

@@ -119,7 +119,7 @@ def test_a_broken_configuration_beside_it_stops_no_part(project: Xlalint) -> Non
 
 
 def test_a_broken_file_of_the_project_is_told_to_who_names_it(project: Xlalint) -> None:
-    Path("broken.py").write_text("import torch\nfrom pkg.utils import number\nnumber(\n")
+    Path("broken.py").write_text("import torch\nfrom pkg.utils import number\nx = number(\n")
     assert asked(project, "pkg/utils.py") == READ
     assert "broken.py: syntax error" in project(".").err
 

@@ -28,9 +28,11 @@ class Run(Protocol):
     def jobs(self) -> int: ...
 
 
-def analyse(sources: Sequence[Source], assumptions: AssumptionsOf, options: Run) -> Iterator[tuple[Source, Analysed]]:
+def analyse(
+    sources: Sequence[Source], assumptions: AssumptionsOf, options: Run, around: Around = ALONE
+) -> Iterator[tuple[Source, Analysed]]:
     """The facts of each source, in the order of ``sources``."""
-    return analyse_each(sources, assumptions, options, lambda source, analysed: (source, analysed))
+    return analyse_each(sources, assumptions, options, lambda source, analysed: (source, analysed), around)
 
 
 def analyse_each(
@@ -69,7 +71,7 @@ def workspace_of(sources: Iterable[Source], assumptions: AssumptionsOf, around: 
     if around.surroundings is not None:
         shown = {path: shown.get(path, path) for path in sorted(around.surroundings.files)}
     merged = merged_assumptions(shown, assumptions)
-    return Workspace(by_path, merged, around.beside, around.reported, around.surroundings)
+    return Workspace(by_path, merged, around.beside, around.reported, around.surroundings, around.unused)
 
 
 def merged_assumptions(shown: dict[str, str], assumptions: AssumptionsOf) -> Assumptions:

@@ -10,12 +10,15 @@ from xlalint.facts.records import FunctionKey
 from xlalint.facts.regions import FunctionFacts, functions_named
 
 
-def passed_functions(calls: StepLoops, is_entry: Callable[[FunctionFacts], bool]) -> frozenset[FunctionKey]:
-    """Those whose calls all stand in arms that do not run, what stands in for them, and what they alone call. Who calls
-    an entry of a framework is not in sight."""
+def passed_functions(
+    calls: StepLoops, is_entry: Callable[[FunctionFacts], bool], unused: frozenset[FunctionKey] = frozenset()
+) -> frozenset[FunctionKey]:
+    """Those that are never used, those whose calls all stand in arms that do not run, what stands in for them, and what
+    they alone call. Who calls an entry of a framework is not in sight."""
     signs = (function.signs for function in calls.functions.values())
     pending = [key for some in signs for key in functions_named(some, SignKind.PASSED_CALL)]
-    found: set[FunctionKey] = set()
+    found: set[FunctionKey] = set(unused)
+    pending += (edge.callee for key in unused for edge in calls.calls[key])
     while pending:
         key = pending.pop()
         function = calls.functions.get(key)

@@ -25,6 +25,7 @@ from xlalint.facts.heat.entry_points import (
     looks_like_training,
     may_run_once,
     sets_up,
+    stands_in,
 )
 from xlalint.facts.heat.loop_kinds import STRONG, StepLoops
 from xlalint.facts.heat.pace import COLD, HEATS, Pace, called_in_sight, hotter, made_in_steps
@@ -41,6 +42,7 @@ from xlalint.facts.regions import (
 )
 from xlalint.knowledge.tables import frameworks
 from xlalint.program.ir import unpack
+from xlalint.program.unused import NOTHING_UNUSED, Unused
 
 
 class Giving(msgspec.Struct, frozen=True):
@@ -53,7 +55,9 @@ class Giving(msgspec.Struct, frozen=True):
 class HeatMap(StepLoops):
     """The fixpoint. ``pace(function, region)`` answers; ``chain(function)`` tells the calls from the step loop."""
 
-    def __init__(self, functions: Iterable[FunctionFacts], files: Iterable[str] = ()) -> None:
+    def __init__(
+        self, functions: Iterable[FunctionFacts], files: Iterable[str] = (), unused: Unused = NOTHING_UNUSED
+    ) -> None:
         super().__init__(functions, files)
         self.by_name = {key[:2]: function for key, function in self.functions.items()}
         """By path and qualified name."""
@@ -64,7 +68,7 @@ class HeatMap(StepLoops):
         self.giving = self.asked_and_given()
         self.spread()
         self.compiled = self.find_compiled()
-        self.passed = passed_functions(self, self.is_fixed)
+        self.passed = passed_functions(self, self.is_fixed, self.never_used(unused))
         self.restarting = {
             (key[0], key[1], unpack(loop[1])[0])
             for key, loops in self.loops.items()
@@ -115,6 +119,20 @@ class HeatMap(StepLoops):
                 pending.extend(edge.callee for edge in function.calls)
         return found
 
+    def never_used(self, unused: Unused) -> frozenset[FunctionKey]:
+        """The functions that nothing in an application names: neither themselves nor what they stand in. What a
+        framework may call is another matter."""
+        found = {key for key in self.functions if unused.holds(key[0], key[1])}
+        if unused.named is not None:
+            found |= {key for key, function in self.functions.items() if self.is_unnamed(function, unused.named)}
+        return frozenset(found)
+
+    def is_unnamed(self, function: FunctionFacts, named: frozenset[str]) -> bool:
+        """Whether a method's name does not occur in what runs."""
+        if not function.owner or function.name in named or function.name.startswith("__") or stands_in(function):
+            return False
+        return not self.is_fixed(function) and not self.callers.get(function.key)
+
     def passes_by(self, function: FunctionFacts, arms: Iterable[Arm]) -> bool:
         """Whether no call of the program that runs leads to these arms of a function."""
         return function.key in self.passed or function.is_passed_by(arms)
@@ -133,11 +151,11 @@ class HeatMap(StepLoops):
         """A function's heat to what it calls; gives what became hotter."""
         function = self.functions[key]
         paces: dict[RegionKey, Pace] = {}
-        for edge, stands_in in self.leads_to(function):
+        for edge, replaces in self.leads_to(function):
             given = paces.get(edge.region)
             if given is None:
                 given = paces[edge.region] = self.of_region(function, edge.region)
-            if stands_in and given.assumed:
+            if replaces and given.assumed:
                 # One assumption is as good as another, and the method's own tells more.
                 continue
             if edge.callee in self.asked and self.gives(key, edge, given):
