@@ -20,7 +20,7 @@ from xlalint.sources.dependents import File, Index
 from xlalint.sources.discover import Found, discover, shown
 from xlalint.sources.ignored import excluded_with_parents
 from xlalint.sources.read import decode, read_bytes
-from xlalint.sources.screen import calls_what_costs, imports_torch
+from xlalint.sources.screen import calls_what_costs, imports_torch, is_main
 from xlalint.sources.source import Source, Unreadable
 
 VERSION_CONTROL = (".git", ".hg", ".svn", ".jj")
@@ -180,9 +180,10 @@ def surroundings_of(
 
 
 def _kept(data: dict[str, bytes], graph: ImportGraph) -> frozenset[str]:
-    """The files that can hold tensors: they import torch, or do what costs to what such a file of the project gives."""
+    """The files that can hold tensors: they import torch, or such a file of the project and do what costs to what that
+    gives, or are scripts, which tell how often it runs."""
     kept = {path for path, text in data.items() if imports_torch(text)}
-    others = [path for path, text in data.items() if path not in kept and calls_what_costs(text)]
+    others = [path for path, text in data.items() if path not in kept and (calls_what_costs(text) or is_main(text))]
     return frozenset(kept.union(path for path in others if graph.leads_to(path, kept)))
 
 

@@ -160,3 +160,13 @@ def test_a_file_that_has_nothing_to_do_with_torch_is_passed_over(xlalint: Xlalin
     Path("u/train.py").write_text("import torch\n")
     outcome = xlalint(*named, "--no-project", "--min-certainty", "possible")
     assert outcome.out == "All clear: 2 files checked.\n"
+
+
+def test_a_script_without_torch_tells_how_often_it_calls(xlalint: Xlalint) -> None:
+    build = (
+        "import torch\n\n\ndef build(rank, x: torch.Tensor):\n    torch.cuda.set_device(rank)\n    print(x.item())\n"
+    )
+    Path("net.py").write_text(build)
+    Path("main.py").write_text('from net import build\n\nif __name__ == "__main__":\n    build(0, None)\n')
+    outcome = xlalint(".", "--assume-xla", "--output-format", "json")
+    assert [(one["code"], one["heat"]) for one in json.loads(outcome.out)["findings"]] == [("XLA506", "once")]

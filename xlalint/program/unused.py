@@ -16,8 +16,8 @@ import msgspec
 
 from xlalint.program.link import INSTALLED
 from xlalint.sources.dependents import Definition, File, words
+from xlalint.sources.screen import is_main
 
-_MAIN = re.compile(rb"^if[ \t(]+__name__[ \t]*==", re.MULTILINE)
 _RUNS = re.compile(rb"(?:for|while|with)\b|[\w.]+\(")
 """How statements begin that do something where a file is read."""
 _ANYWHERE = re.compile(
@@ -84,11 +84,11 @@ def is_program(file: File, modules: frozenset[bytes], imported: frozenset[bytes]
     that it may be a program where it is the only one."""
     if file.module_name in imported or file.path.endswith("__init__.py") or file.module_name.startswith(b"test"):
         return False
-    is_main = _MAIN.search(file.data) is not None
+    by_name = is_main(file.data)
     if imported_names(file).isdisjoint(modules):
-        return is_main and len(modules) == 1
+        return by_name and len(modules) == 1
     statements = (one.text for one in file.definitions if not one.name and not one.is_import)
-    return is_main or any(map(_RUNS.match, statements))
+    return by_name or any(map(_RUNS.match, statements))
 
 
 def opened(files: Mapping[str, File]) -> frozenset[str]:

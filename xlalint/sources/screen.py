@@ -64,6 +64,13 @@ _BEFORE = re.compile(rb"(?:^|[\r\n;:])[ \t\f]*\Z|\xef\xbb\xbf\Z")
 
 _CALL = re.compile(rb"\b(?:" + "|".join(sorted(COSTLY_CALLS)).encode() + rb")[ \t]*\(")
 
+_MAIN = re.compile(rb"^if[ \t(]+__name__[ \t]*==", re.MULTILINE)
+
+
+def is_main(data: bytes) -> bool:
+    """Whether a file says what it does when it is run as a script."""
+    return _MAIN.search(data) is not None
+
 
 def calls_what_costs(data: bytes) -> bool:
     """Whether something is called that costs where it is done to a tensor."""

@@ -244,8 +244,8 @@ class Partition:
 
     def can_cost(self, path: str, module: ir.ModuleIR) -> bool:
         """Whether reading a file for its own sake may find something. One that imports nothing which hands tensors on,
-        and calls nothing that costs, is only read where others call it."""
-        if imports_torch(self.sources[path].text.encode(errors="replace")):
+        calls nothing that costs and is no script, is only read where others call it."""
+        if module.is_script or imports_torch(self.sources[path].text.encode(errors="replace")):
             return True
         return any(not function.called.isdisjoint(COSTLY_CALLS) for function in module.everything)
 

@@ -19,6 +19,7 @@ from xlalint.program.traversal import dotted_text
 STAND_IN = "torch_xla."
 """``torch.cuda.FloatTensor if cuda else torch.FloatTensor`` is read as one of torch_xla's, which are none."""
 ACCELERATORS = ("cuda", "mps", "xpu", "npu", "hpu", "gpu", "xla")
+NUMBERED = tuple(f"{name}:" for name in ACCELERATORS)
 
 
 NOTHING = nullcontext()
@@ -134,7 +135,9 @@ def names_accelerator(part: ir.Expr | ir.Block) -> bool:
     if type(part) is ir.Constant:
         return isinstance(part.value, str) and part.value.startswith(ACCELERATORS)
     if type(part) is ir.FString:
-        return False
+        return part.start.startswith(NUMBERED)
+    if type(part) is ir.Binary:
+        return names_accelerator(part.left)
     if type(part) is ir.Conditional:
         return names_accelerator(part.body) or names_accelerator(part.orelse)
     if type(part) is ir.Call:

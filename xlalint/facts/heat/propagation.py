@@ -272,9 +272,15 @@ class HeatMap(StepLoops):
             return "step host"
         if function.name not in entry_names():
             return None
-        if not function.owner and function.name not in PLAIN_ENTRIES:
+        if (not function.owner and function.name not in PLAIN_ENTRIES) or self.is_own_entry(function):
             return None
         return entry_row(function.name, function.bases)
+
+    def is_own_entry(self, function: FunctionFacts) -> bool:
+        """Whether the program has a trainer of its own, which calls a method that is called like the entry of one."""
+        if not function.owner or function.is_module or stands_in(function):
+            return False
+        return any(True for base in function.overrides for _ in self.callers_but_overriders(base))
 
     def pace(self, key: FunctionKey, region: RegionKey) -> Pace:
         function = self.functions[key]
