@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from xlalint.device.borders.rehearsal import Rehearsal
+from xlalint.device.recording.surplus import Surplus
 from xlalint.device.stubs.progress import state
 
 torch: Any = import_module("torch")
@@ -22,15 +23,18 @@ class Enough(BaseException):
 class Clock:
     """Counts what the program does; a step that the program ends by nothing is ended here."""
 
-    def __init__(self, boundary: bool) -> None:
-        self._boundary = boundary
+    def __init__(self, boundary: bool, surplus: Surplus | None = None) -> None:
+        self._boundary, self.surplus = boundary, surplus
         self.draws = self.updates = self.boundaries = self.steps = 0
         """Batches that loaders gave, steps of optimizers, boundaries of the program, steps begun."""
+        self.steps_in_half = 0
         self.key: object = None
         """What began the present step: a loop, or a loader."""
         self.assumptions: dict[str, None] = {}
         self.given: dict[str, str] = {}
         """Expressions for arguments that a rehearsal has found, by their names."""
+        self.made_smaller = False
+        """Whether images have fewer pixels than the program asks for."""
         self.modes: set[bool] = set()
         self.held: list[Any] = []
         self.rehearsal: Rehearsal | None = None
@@ -48,7 +52,13 @@ class Clock:
         self.end_step()
         self.key = key
         self.steps += 1
+        self.steps_in_half += self.is_in_half
         state.step, state.turn = self.steps, {}
+
+    @property
+    def is_in_half(self) -> bool:
+        """Whether a run of half the steps would have done this too."""
+        return self.surplus is None or not self.surplus.is_open
 
     def end_step(self) -> None:
         """A boundary, where the program has set none since the last step ended."""

@@ -132,7 +132,8 @@ class _Loops(ast.NodeTransformer):
         self.generic_visit(node)
         line = ast.Constant(node.lineno)
         node.test = ast.BoolOp(ast.And(), [stub_call("turn", line, stubs=_LOOPS), node.test])
-        return [ast.copy_location(ast.Expr(stub_call("enter", line, stubs=_LOOPS)), node), node]
+        enter, leave = (ast.Expr(stub_call(name, line, stubs=_LOOPS)) for name in ("enter", "leave"))
+        return [ast.copy_location(each, node) for each in (enter, ast.Try([node], [], [], [leave]))]
 
 
 def _is_plain(target: ast.Tuple) -> bool:

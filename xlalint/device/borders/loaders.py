@@ -60,6 +60,7 @@ class _Draws:
         self._loader = loader
         self._key = ("loader", id(loader))
         self._count = 0
+        self._opened = False
         if not self._is_the_programs(sys._getframe(2)):
             passes = loader.__dict__.get("_xlalint_passes", 0) + 1
             loader.__dict__["_xlalint_passes"] = passes
@@ -76,9 +77,12 @@ class _Draws:
         return getattr(self._given, name)
 
     def __next__(self) -> Any:
-        if self._count >= self._loops.most and not self._is_the_programs(sys._getframe(1)):
-            self._clock.end_step()
-            raise StopIteration
+        if not self._is_the_programs(sys._getframe(1)):
+            if self._count >= self._loops.most:
+                self._clock.end_step()
+                self._close()
+                raise StopIteration
+            self._opened = self._loops.opens_surplus(self._key, self._count) or self._opened
         self._clock.begin_step(self._key)
         batch = next(self._given)
         self._count += 1
@@ -87,6 +91,14 @@ class _Draws:
 
     next = __next__
     """As it was called in Python 2's years."""
+
+    def __del__(self) -> None:
+        self._close()
+
+    def _close(self) -> None:
+        if self._opened:
+            self._opened = False
+            self._loops.close_surplus()
 
     def _is_the_programs(self, frame: Any) -> bool:
         """Whether a loop of the program's asks, or a line of its own."""

@@ -20,15 +20,20 @@ class WatchedPlace:
     def __init__(self, clock: Clock, placement: Placement) -> None:
         self._clock, self._placement = clock, placement
         self._steps: set[int] = set()
+        self._steps_in_half: set[int] = set()
         self._answers: dict[object, Any] = {}
         self._turn: tuple[int, int] = (0, 0)
-        self.count = 0
+        self.count = self.count_in_half = 0
         self.raised: str | None = None
 
     @property
     def steps(self) -> int:
         """In how many different steps it ran."""
         return len(self._steps)
+
+    @property
+    def steps_in_half(self) -> int:
+        return len(self._steps_in_half)
 
     def ran(self, value: Any = None) -> Any:
         if isinstance(value, Absent):
@@ -84,6 +89,9 @@ class WatchedPlace:
     def _count(self) -> None:
         self.count += 1
         self._steps.add(self._clock.steps)
+        if self._clock.is_in_half:
+            self.count_in_half += 1
+            self._steps_in_half.add(self._clock.steps)
 
     def _occurrence(self) -> object:
         """What began the step, and the how-manieth time in it the place is met."""

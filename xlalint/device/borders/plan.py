@@ -61,8 +61,18 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Whether data, arguments and files are stood in for."""
     batch: int = 4
     """The most rows of a batch; 0 for as many as the program asks for."""
+    smaller: bool = False
+    """Whether images have fewer pixels than the program asks for."""
     given: dict[str, str] = {}
     """By the name of an argument, the expression that the user gives for it."""
+
+
+class Half(msgspec.Struct, frozen=True):
+    """What of a ``Log`` belongs to the first half of the steps."""
+
+    reached: tuple[int, ...]
+    turns: tuple[int, ...]
+    steps: int
 
 
 class Log(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,9 +89,13 @@ class Log(msgspec.Struct, frozen=True, kw_only=True):
     """Of data sets of the program's own that could not be read, by their class."""
     given: dict[str, str] = {}
     """Arguments that a rehearsal has found to be needed."""
+    smaller: bool = False
+    """Whether images were made with fewer pixels than the program asks for."""
     modes: tuple[bool, ...] = ()
     """In which modes a module's forward ran: of evaluation (False), of training (True)."""
     ended: str = ""
     """Why the program was cut off, or how it failed."""
     steps: int = 0
     """Turns of the loop that was counted, or steps of all loops."""
+    half: Half | None = None
+    """None where the first half was not told apart."""

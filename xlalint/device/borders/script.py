@@ -29,13 +29,14 @@ from xlalint.device.borders.own_data import OwnData
 from xlalint.device.borders.packages import MissingPackages
 from xlalint.device.borders.placement import Placement
 from xlalint.device.borders.places import WatchedPlace
-from xlalint.device.borders.plan import Log, Plan
+from xlalint.device.borders.plan import Half, Log, Plan
 from xlalint.device.borders.rehearsal import Rehearsal
 from xlalint.device.borders.rehearsed_device import stand_in_for_the_device
 from xlalint.device.borders.scratch_copy import enter_scratch_copy
 from xlalint.device.borders.turns import Loops
 from xlalint.device.borders.working_folder import enter_working_folder
 from xlalint.device.recording.inside.files import owner
+from xlalint.device.recording.surplus import Surplus
 from xlalint.device.stubs.objects import Absent
 from xlalint.device.stubs.progress import Unavailable
 from xlalint.device.worker.protocol import LEFT
@@ -45,23 +46,23 @@ __all__ = ["run_script"]
 _TORCHVISION, _OPENCV = "torchvision", "cv2"
 
 
-def run_script(given: Mapping[str, Any], steps: int) -> object:
+def run_script(given: Mapping[str, Any], steps: int, surplus: Surplus | None = None) -> object:
     """Run the script of a ``Plan``, given as plain values; the ``Log`` of it is left in the file ``LEFT``.
 
-    What may wait for a boundary at its end is returned.
+    What may wait for a boundary at its end is returned. With ``surplus``, the second half of the steps is told apart.
     """
     plan = msgspec.convert(given, Plan)
     left = Path(LEFT).resolve()
-    run = _Run(plan, steps)
+    run = _Run(plan, steps, surplus)
     ended = run.ended()
     left.write_bytes(msgspec.json.encode(run.log(ended)))
     return run.held
 
 
 class _Run:
-    def __init__(self, plan: Plan, steps: int) -> None:
+    def __init__(self, plan: Plan, steps: int, surplus: Surplus | None) -> None:
         self._plan = plan
-        self._clock = Clock(plan.boundary)
+        self._clock = Clock(plan.boundary, surplus)
         self._placement = Placement(self._clock, plan.placed or plan.rehearsed, plan.rehearsed)
         self._loops = Loops(plan, steps, self._clock)
         self._watched = [WatchedPlace(self._clock, self._placement) for _ in plan.places]
@@ -105,9 +106,18 @@ class _Run:
             assumptions=tuple(self._clock.assumptions),
             items=self._data.forms,
             given=self._clock.given,
+            smaller=self._clock.made_smaller,
             modes=tuple(sorted(self._clock.modes)),
             ended=ended,
             steps=self._clock.steps if self._plan.loop is None else self._loops.counted,
+            half=self._half() if self._clock.surplus is not None else None,
+        )
+
+    def _half(self) -> Half:
+        return Half(
+            reached=tuple(each.count_in_half for each in self._watched),
+            turns=tuple(each.steps_in_half for each in self._watched),
+            steps=self._clock.steps_in_half if self._plan.loop is None else self._loops.counted_in_half,
         )
 
     def _set_up(self) -> None:
@@ -143,7 +153,7 @@ class _Run:
         self._compared.read(tree)
         names = {name for node in ast.walk(tree) for name in _modules(node)}
         if _TORCHVISION in names and self._plan.borders:
-            _once(_stand_in_for_data)(self._clock)
+            _once(_stand_in_for_data)(self._clock, self._plan.smaller)
         if _OPENCV in names and self._plan.borders:
             _once(stand_in_for_opencv)(self._clock)
 
@@ -171,7 +181,7 @@ def _modules(node: ast.AST) -> list[str]:
     return [(node.module or "").partition(".")[0]] if isinstance(node, ast.ImportFrom) else []
 
 
-def _stand_in_for_data(clock: Clock) -> None:
+def _stand_in_for_data(clock: Clock, smaller: bool) -> None:
     try:
         import_module(_TORCHVISION)
     except ImportError:
@@ -180,6 +190,10 @@ def _stand_in_for_data(clock: Clock) -> None:
 
     stand_in_for_torchvision(clock)
     answer_as_torchvision_did(clock)
+    if smaller:
+        from xlalint.device.borders.smaller_images import make_images_smaller
+
+        make_images_smaller(clock)
 
 
 _done: set[Callable[..., None]] = set()

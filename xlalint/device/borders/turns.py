@@ -37,6 +37,7 @@ class Loops:
     """How many loops are just asking for their next item."""
     counted: int = 0
     """Turns of the loop whose turns are counted."""
+    counted_in_half: int = 0
     _taking_steps: set[LoopPlace] = field(default_factory=set)
     _drawn: set[LoopPlace] = field(default_factory=set)
     _around: set[LoopPlace] = field(default_factory=set)
@@ -63,6 +64,28 @@ class Loops:
             return count >= self.most
         return site in self._around and count >= _AROUND
 
+    def opens_surplus(self, site: object, count: int) -> bool:
+        """Whether what follows is more than a run of half the steps would do, and was not before."""
+        surplus = self.clock.surplus
+        if surplus is None or surplus.is_open or count != self.steps // 2 or not self._grows(site):
+            return False
+        if threading.get_ident() != self._thread:
+            return False
+        self.clock.end_step()
+        surplus.open()
+        return True
+
+    def close_surplus(self) -> None:
+        if self.clock.surplus is not None:
+            self.clock.end_step()
+            self.clock.surplus.close()
+
+    def _grows(self, site: object) -> bool:
+        """Whether it takes more turns the more steps are asked for; a loop of a library takes steps."""
+        if self.plan.loop is not None:
+            return site == self.plan.loop
+        return not isinstance(site, LoopPlace) or site in self._taking_steps
+
     def cut_off(self, site: LoopPlace) -> None:
         """A loop has had its turns. Raises ``Enough`` where nothing more is wanted."""
         self.clock.end_step()
@@ -77,7 +100,9 @@ class Loops:
         elif site == self.plan.loop or site in self._taking_steps:
             # A loader that was asked has begun the step.
             self.clock.begin_step(site)
-        self.counted += site == self.plan.loop
+        if site == self.plan.loop:
+            self.counted += 1
+            self.counted_in_half += self.clock.is_in_half
         turn = _Turn(site, self.clock.updates)
         self._open.append(turn)
         return turn
@@ -107,23 +132,28 @@ class LoopsOfFile:
     def turns(self, items: Iterable[Any], line: int) -> Iterator[Any]:
         """The items of a `for`, up to the last one that is wanted."""
         loops, site = self.loops, LoopPlace(self.path, line)
-        given, count = iter(items), 0
-        while not loops.is_enough(site, count):
-            drawn = loops.clock.draws
-            loops.drawing += 1
-            try:
-                item = next(given)
-            except StopIteration:
-                return
-            finally:
-                loops.drawing -= 1
-            turn = loops.begin(site, loops.clock.draws > drawn)
-            try:
-                yield item
-            finally:
-                loops.end(turn)
-            count += 1
-        loops.cut_off(site)
+        given, count, opened = iter(items), 0, False
+        try:
+            while not loops.is_enough(site, count):
+                opened = loops.opens_surplus(site, count) or opened
+                drawn = loops.clock.draws
+                loops.drawing += 1
+                try:
+                    item = next(given)
+                except StopIteration:
+                    return
+                finally:
+                    loops.drawing -= 1
+                turn = loops.begin(site, loops.clock.draws > drawn)
+                try:
+                    yield item
+                finally:
+                    loops.end(turn)
+                count += 1
+            loops.cut_off(site)
+        finally:
+            if opened:
+                loops.close_surplus()
 
     def enter(self, line: int) -> None:
         """Before a `while`."""
@@ -139,11 +169,24 @@ class LoopsOfFile:
         if loops.is_enough(site, own.count):
             loops.cut_off(site)
             return False
+        own.opened = loops.opens_surplus(site, own.count) or own.opened
         own.turn = loops.begin(site, drawn=False)
         return True
+
+    def leave(self, line: int) -> None:
+        """Behind a `while`, however it ended."""
+        own = self._whiles.pop(line, None)
+        if own is None:
+            return
+        if own.turn is not None:
+            self.loops.end(own.turn)
+        if own.opened:
+            self.loops.close_surplus()
 
 
 @dataclass
 class _While:
     count: int = 0
     turn: _Turn | None = None
+    opened: bool = False
+    """Whether its turns are more than a run of half the steps would take."""

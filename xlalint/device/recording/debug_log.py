@@ -82,6 +82,12 @@ class Began(msgspec.Struct, frozen=True):
     time: float = 0
 
 
+class Mark(msgspec.Struct, frozen=True):
+    """More turns of a loop begin than a shorter run would take, or they end."""
+
+    opened: bool
+
+
 class Break(msgspec.Struct, frozen=True):
     """Dynamo ended a graph there."""
 
@@ -125,7 +131,7 @@ class Process(msgspec.Struct, frozen=True):
     devices: int = 0
 
 
-Event = Graph | MemoryOfGraph | Charge | Boundary | Update | Began | Break | Samples | Ran | Totals | Process
+Event = Graph | MemoryOfGraph | Charge | Boundary | Update | Began | Mark | Break | Samples | Ran | Totals | Process
 
 _BOUNDARY = re.compile(
     r"user (?:torch_xla\.sync|mark_step)|in parallel loader|end of step|StepTrace|^torch_xla\.compile$"
@@ -158,6 +164,16 @@ def events(lines: Iterable[str]) -> Iterator[Event]:
         elif entry:
             yield _graph(kind, entry)
             entry = []
+
+
+def without_surplus(log: Iterable[Event]) -> Iterator[Event]:
+    """What a shorter run would have told."""
+    opened = False
+    for event in log:
+        if isinstance(event, Mark):
+            opened = event.opened
+        elif not opened:
+            yield event
 
 
 def _graph(kind: str, entry: list[str]) -> Graph:
@@ -211,6 +227,8 @@ def _of_a_step(told: dict[str, Any], time: float) -> Event:
         return Update(told["update"], time)
     if "began" in told:
         return Began(time)
+    if "surplus" in told:
+        return Mark(told["surplus"])
     if "break" in told:
         one = told["break"]
         return Break(one["reason"], _frame(one["at"]), one["count"])

@@ -8,10 +8,20 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from xlalint.device.recording.attribution import Recording, attribute
-from xlalint.device.recording.debug_log import events
+from xlalint.device.recording.counts import LineCounts
+from xlalint.device.recording.debug_log import events, without_surplus
 from xlalint.device.recording.inside.recorder import ENVIRONMENT, Recorder
+
+
+class Recorded(NamedTuple):
+    """Of one run."""
+
+    whole: Recording
+    short_lines: tuple[LineCounts, ...]
+    """Without what was marked as further turns."""
 
 
 class RecordingSession:
@@ -26,9 +36,14 @@ class RecordingSession:
     def start(self) -> None:
         self._recorder.start()
 
-    def finish(self) -> Recording:
+    def mark(self, opened: bool) -> None:
+        """Further turns of a loop begin (True) or end."""
+        self._recorder.mark(opened)
+
+    def finish(self) -> Recorded:
         self._recorder.finish()
         if not self._log.exists():
-            return attribute((), self._owned)
+            return Recorded(attribute((), self._owned), ())
         with self._log.open(encoding="utf-8", errors="replace") as lines:
-            return attribute(events(lines), self._owned)
+            log = tuple(events(lines))
+        return Recorded(attribute(log, self._owned), attribute(without_surplus(log), self._owned).lines)

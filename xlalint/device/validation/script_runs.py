@@ -20,7 +20,8 @@ from xlalint.findings.model import Diagnostic, Mode, Neutral
 from xlalint.slicing.scripts import Scripts
 
 _FEWEST = 2
-_SECONDS = 120.0
+_WITHOUT_BOUNDARY = 1
+_SECONDS = 300.0
 """Wall time that one run of a script may take, where the user allows no more: it begins with its imports."""
 _PRELOADED = ("torchvision", "xlalint.device.borders.script")
 """What the worker imports once for all scripts, where it is there."""
@@ -30,8 +31,8 @@ from xlalint.device.borders.script import run_script
 PLAN = {}
 
 
-def run(steps):
-    return run_script(PLAN, steps)
+def run(steps, surplus=None):
+    return run_script(PLAN, steps, surplus)
 """
 _NOT_READS = frozenset({Neutral.BOUNDARY, Neutral.NOTHING, Neutral.ARGUMENT, Neutral.LOADED_AHEAD})
 _PLAIN = frozenset({Neutral.REPLAY_BATCH, Neutral.REPLAY_BACKWARD, Neutral.REPLAY_UPDATE})
@@ -126,8 +127,8 @@ class ScriptRuns:
 
     def steps_of(self, one: Diagnostic) -> int:
         """Of the shorter run."""
-        # Without a boundary the graph grows with the steps, and takes ever longer.
-        return _FEWEST if one.neutral is Neutral.BOUNDARY else self.steps
+        # Without a boundary the graph grows with the steps, and each read runs all of it.
+        return _WITHOUT_BOUNDARY if one.neutral is Neutral.BOUNDARY else self.steps
 
     def _is_read(self, one: Diagnostic, reading: frozenset[str]) -> bool:
         return one.code in reading and one.neutral not in _NOT_READS
@@ -153,6 +154,7 @@ class ScriptRuns:
             ends=asked.ends,
             placed=self._is_placed(asked.script),
             items=rehearsed.items if rehearsed is not None else {},
+            smaller=rehearsed is None or rehearsed.smaller,
             given={**(rehearsed.given if rehearsed is not None else {}), **self._given},
         )
         return plan if self.invocation is None else _as_it_is(plan, self.invocation)
@@ -179,11 +181,19 @@ class ScriptRuns:
 
     def _rehearsed(self, script: str, worker: Worker) -> ScriptRun:
         plan = msgspec.structs.replace(self._plan(_Asked(script, None, _FEWEST), None), rehearsed=True)
-        text, log = _text(plan), None
-        if self.invocation is None:
-            request = Request(text=text, steps=_FEWEST, mode=Mode.LAZY, seconds=self._seconds, preload=_preloaded())
-            log = _log(worker.run(request).left)
+        text = _text(plan)
+        if self.invocation is not None:
+            return ScriptRun(text, Figures(steps=_FEWEST), None, None)
+        log = self._log_of_rehearsal(text, worker)
+        if log is None or (log.smaller and log.ended):
+            # Its models may not take smaller images.
+            text = _text(msgspec.structs.replace(plan, smaller=False))
+            log = self._log_of_rehearsal(text, worker) or log
         return ScriptRun(text, Figures(steps=_FEWEST), log, log)
+
+    def _log_of_rehearsal(self, text: str, worker: Worker) -> Log | None:
+        request = Request(text=text, steps=_FEWEST, mode=Mode.LAZY, seconds=self._seconds, preload=_preloaded())
+        return _log(worker.run(request).left)
 
     def _is_placed(self, script: str) -> bool:
         """Whether what the program puts on a GPU is placed on the XLA device: not where it uses torch_xla itself."""
@@ -192,10 +202,26 @@ class ScriptRuns:
     def _measured(self, plan: Plan, steps: int, worker: Worker) -> ScriptRun:
         text = _text(plan)
         figures = measure(
-            worker, text, Mode.LAZY, steps, self._seconds, record=True, preload=_preloaded(), owned=plan.folders
+            worker,
+            text,
+            Mode.LAZY,
+            steps,
+            self._seconds,
+            record=True,
+            preload=_preloaded(),
+            owned=plan.folders,
+            # What waits for a boundary at the end is counted there only.
+            halved=not plan.ends,
         )
         short, long = (_log(left) for left in (figures.left or ("", "")))
-        return ScriptRun(text, figures, short, long)
+        return ScriptRun(text, figures, short if plan.ends else _shorter(long), long)
+
+
+def _shorter(log: Log | None) -> Log | None:
+    """As if it had been run for half of the steps."""
+    if log is None or log.half is None:
+        return None
+    return msgspec.structs.replace(log, reached=log.half.reached, turns=log.half.turns, steps=log.half.steps)
 
 
 def _preloaded() -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from xlalint.device.recording.inside.files import owner
 from xlalint.device.recording.inside.modes import switch_to
 from xlalint.device.recording.runtime_metrics import totals
 from xlalint.device.recording.session import RecordingSession
+from xlalint.device.recording.surplus import Surplus
 from xlalint.device.worker.confinement import flush
 from xlalint.device.worker.protocol import PROGRAM, Failure, Outcome, Request
 from xlalint.device.worker.ranks import run_on_each
@@ -44,24 +45,40 @@ def execute(request: Request) -> Outcome:
     kept: object = None
     breaks = GraphBreaks()
     recorded = _recorded(request.owned) if request.record else None
+    surplus = Surplus(lambda: totals(None, breaks)[0], recorded.mark if recorded else None)
     started = time.perf_counter()
     try:
         run = _program(request, breaks)
         started = time.perf_counter()
-        kept = run(request.steps) if request.devices == 1 else run_on_each(run, request.steps, request.devices)
+        if request.halved:
+            kept = run(request.steps, surplus)
+        else:
+            kept = run(request.steps) if request.devices == 1 else run_on_each(run, request.steps, request.devices)
     except BaseException as error:  # a program may raise anything, SystemExit and BdbQuit included
         failure = _failure(error, request)
     seconds = time.perf_counter() - started
+    surplus.close()
     recording = recorded.finish() if recorded else None
     counts, fallback_ops = totals(kept, breaks)
     counts["host_seconds"] = seconds
-    outcome = Outcome(totals=counts, fallback_ops=fallback_ops, failure=failure, graph_breaks=tuple(breaks.reasons()))
+    outcome = Outcome(
+        totals=counts,
+        short_totals=surplus.less(counts) if request.halved else {},
+        fallback_ops=fallback_ops,
+        failure=failure,
+        graph_breaks=tuple(breaks.reasons()),
+    )
     if recording is None:
         return outcome
-    lines = recording.lines
+    lines = recording.whole.lines
     if not request.owned:
         lines = tuple(msgspec.structs.replace(line, path=PROGRAM) for line in lines)
-    return msgspec.structs.replace(outcome, lines=lines, unattributed=recording.unattributed)
+    return msgspec.structs.replace(
+        outcome,
+        lines=lines,
+        short_lines=recording.short_lines if request.halved else (),
+        unattributed=recording.whole.unattributed,
+    )
 
 
 def _probed(request: Request) -> Iterator[Failure | None]:
@@ -104,7 +121,7 @@ def _recorded(folders: tuple[str, ...]) -> RecordingSession:
     return recorded
 
 
-def _program(request: Request, breaks: GraphBreaks) -> Callable[[int], object]:
+def _program(request: Request, breaks: GraphBreaks) -> Callable[..., object]:
     if request.mode is Mode.EAGER:
         import_module("torch_xla.experimental").eager_mode(True)
     path = str(Path(PROGRAM).resolve())
@@ -120,7 +137,7 @@ def _program(request: Request, breaks: GraphBreaks) -> Callable[[int], object]:
         namespace["step"] = import_module("torch").compile(namespace["step"], backend=breaks.backend)
     elif request.mode is Mode.DYNAMO:
         switch_to("dynamo")
-    run: Callable[[int], object] = namespace["run"]
+    run: Callable[..., object] = namespace["run"]
     return run
 
 

@@ -51,13 +51,14 @@ def measure(
     devices: int = 1,
     fresh: bool = False,
     owned: tuple[str, ...] = (),
+    halved: bool = False,
 ) -> Figures:
     """Run ``text`` at ``steps`` and at twice as many.
 
     ``record`` asks for the lines of the longer run; ``preload`` names modules that the worker imports before, once for
     all programs that want them; on more than one of ``devices`` of the CPU, the program runs on each of them;
     ``fresh`` asks for interpreters of their own; ``owned`` are folders whose files' lines are recorded in place of the
-    program's.
+    program's; ``halved`` runs a program once that tells its further steps apart.
     """
     # Who gives a run more time expects a device that compiles slowly: it works meanwhile.
     cpu_seconds = max(_CPU_SECONDS, int(4 * seconds))
@@ -73,10 +74,13 @@ def measure(
         fresh=fresh,
         owned=owned,
     )
-    short = worker.run(msgspec.structs.replace(asked, record=record and bool(owned)))
-    if short.failure:
-        return Figures(steps=steps, failure=short.failure, output=short.output)
-    long = worker.run(msgspec.structs.replace(asked, steps=2 * steps, record=record))
+    longer = msgspec.structs.replace(asked, steps=2 * steps, record=record, halved=halved)
+    if halved:
+        long = worker.run(longer)
+        short = msgspec.structs.replace(long, totals=long.short_totals, lines=long.short_lines)
+    else:
+        short = worker.run(msgspec.structs.replace(asked, record=record and bool(owned)))
+        long = short if short.failure else worker.run(longer)
     if long.failure:
         return Figures(steps=steps, failure=long.failure, output=long.output)
     growth = {name: (long.totals[name] - total) / steps for name, total in short.totals.items()}

@@ -28,6 +28,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     """A module with ``def run(steps: int)``."""
     steps: int
+    halved: bool = False
+    """Whether what it does up to half of the steps is told, too: it runs as ``run(steps, surplus)``."""
     mode: Mode
     seconds: float = 60.0
     """Wall time before the program and all that it started are killed."""
@@ -90,6 +92,10 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """What the program left in the file ``LEFT``, also where it was killed in the midst of it."""
     lines: tuple[LineCounts, ...] = ()
     """By line, where it was asked for; the program's own path is ``PROGRAM``, others are real."""
+    short_totals: dict[str, float] = {}
+    """Without the steps of the second half, where that was asked for."""
+    short_lines: tuple[LineCounts, ...] = ()
+    """The same by line."""
     unattributed: Counts = Counts()
     """What no line explains: ``totals`` less ``lines``."""
     last: bool = False

@@ -108,6 +108,12 @@ class Recorder(Listener):
             if self._meter.device_was_used():
                 self._write({"began": True})
 
+    def mark(self, opened: bool) -> None:
+        """Where further turns of a loop begin (True) and end: what was done until now is told before it."""
+        with self._lock:
+            self._watch.flush()
+            self._write({"surplus": opened})
+
     def _charge(self, place: Place | None, below: Place | None = None) -> None:
         with self._lock:
             # Between two lines of a library there mostly is nothing, and there are many of them.
