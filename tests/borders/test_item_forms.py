@@ -66,3 +66,22 @@ def test_the_number_of_parts_is_that_which_the_loop_unpacks() -> None:
     found = next(other_forms(ItemForm("({}, {}, )", (IMAGE, "index % 2")), "too many values to unpack (expected 3)"))
     assert len(found.parts) == 3
     assert found.parts[:2] == (IMAGE, "index % 2")
+
+
+def test_what_is_made_of_known_dimensions_has_them() -> None:
+    function = ast.parse(
+        "def __getitem__(self, index):\n"
+        "    shots = torch.FloatTensor(self.count, 3, 8, 8)\n"
+        "    marks = torch.LongTensor(self.count)\n"
+        "    return shots, marks, torch.zeros((2, self.unknown))\n"
+    ).body[0]
+    assert isinstance(function, ast.FunctionDef)
+    form = told_form(function, {"self.count": 5})
+    assert form.parts[:2] == ("torch.rand(5, 3, 8, 8)", "torch.randint(0, 2, (5,))")
+    assert "unknown" not in form.text
+
+
+def test_a_tensor_of_too_few_dimensions_gets_more() -> None:
+    form = ItemForm("({}, {}, )", ("torch.rand(3, 64, 64)", "index % 2"))
+    others = list(other_forms(form, "not enough values to unpack (expected 5, got 4)"))
+    assert any(each.parts[0] == "torch.rand(2, 3, 64, 64)" for each in others)

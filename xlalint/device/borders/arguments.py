@@ -19,6 +19,9 @@ _ROWS = re.compile(r"(^|_)(batch|bs)(_?size)?$|batch_size")
 _WORKERS = re.compile(r"(^|_)(num_?)?(workers|processes|threads)(_|$)|^(n|num)_?(workers|cpu)")
 _GPU = re.compile(r"^(use_?|enable_?|with_?)?(gpu|cuda)s?$")
 """Switches that are off unless somebody asks for a GPU: on, where what is put on one lies on the XLA device."""
+_DEVICE = re.compile(r"(^|_)device$")
+_GPU_NUMBER = re.compile(r"^(gpu|cuda|device)s?(_?(id|no|num|number|idx|index))?$")
+_GPU_COUNT = re.compile(r"^(n|num|number_of)_?gpus?$|^gpu_?(count|num)$")
 _RANK = re.compile(r"^(local|node|global)?_?rank$")
 _CONFIGURATION = re.compile(r"config|cfg|ya?ml|json|hparams|params")
 _OF_FILES = frozenset({"", "path", "file", "name"})
@@ -177,6 +180,18 @@ def _settle(found: Any, name: str, given: Mapping[str, str], batch: int, clock: 
 
 
 def _ask_for_gpu(found: Any, name: str, clock: Clock) -> None:
-    if getattr(found, name, None) is False and _GPU.search(name):
+    value = getattr(found, name, None)
+    if value is False and _GPU.search(name):
         setattr(found, name, True)
         clock.assume(f"`{name}` is asked for")
+        return
+    asked: str | int | None = None
+    if value == "cpu" and _DEVICE.search(name):
+        asked = "cuda"
+    elif type(value) is int and value == -1 and _GPU_NUMBER.search(name):
+        asked = 0
+    elif type(value) is int and value == 0 and _GPU_COUNT.search(name):
+        asked = 1
+    if asked is not None:
+        setattr(found, name, asked)
+        clock.assume(f"`{name}` is {asked}, where the program's default is {value}")

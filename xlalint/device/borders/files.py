@@ -40,6 +40,8 @@ _WORDS = ("the", "model", "reads", "a", "line", "of", "words", "that", "nobody",
 _LINES = 400
 _NUMBERS, _KINDS = 1 << 16, 61
 """How many numbers a file holds, and how many different ones."""
+_KEPT = 64 << 20
+"""Bytes of a checkpoint that is kept for who restores it."""
 _REFUSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EEXIST})
 
 
@@ -58,8 +60,9 @@ def stand_in_for_files(clock: Clock, owned: Callable[[str], bool]) -> None:
     _texts(clock)
     _mapped_arrays(clock)
     _folders()
-    _saved()
-    _restored(clock)
+    saved: dict[str, bytes] = {}
+    _saved(saved)
+    _restored(clock, saved)
     _terminal()
     _images(clock, owned)
 
@@ -138,15 +141,18 @@ def _folders() -> None:
     _os.mkdir = made
 
 
-def _saved() -> None:
-    """A checkpoint is read from the device, and goes nowhere."""
+def _saved(saved: dict[str, bytes]) -> None:
+    """A checkpoint is read from the device, and goes no further than this process."""
     original = torch.save
 
     def save(value: Any, file: Any, *args: Any, **kwargs: Any) -> None:
         if not isinstance(file, (str, os.PathLike)):
             original(value, file, *args, **kwargs)
             return
-        original(value, io.BytesIO(), *args, **kwargs)
+        written = io.BytesIO()
+        original(value, written, *args, **kwargs)
+        if written.tell() <= _KEPT:
+            saved[os.path.realpath(file)] = written.getvalue()
         # Scripts copy the best of their files.
         with suppress(OSError):
             Path(file).touch()
@@ -154,10 +160,12 @@ def _saved() -> None:
     torch.save = save
 
 
-def _restored(clock: Clock) -> None:
+def _restored(clock: Clock, saved: dict[str, bytes]) -> None:
     load = torch.load
 
     def loaded(file: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(file, (str, os.PathLike)) and os.path.realpath(file) in saved:
+            return load(io.BytesIO(saved[os.path.realpath(file)]), *args, **kwargs)
         if isinstance(file, (str, os.PathLike)) and not (os.path.exists(file) and os.path.getsize(file)):
             clock.assume(f"`{Path(file).name}` restores nothing, as it is not there")
             return Restored()

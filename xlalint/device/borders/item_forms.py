@@ -8,7 +8,8 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import msgspec
@@ -52,7 +53,15 @@ _ROWS = re.compile(r"input batch_size \((\d+)\) to match target batch_size \((\d
 _PARTS = re.compile(r"unpack.*expected (\d+)")
 _SMALL = re.compile(r"[Kk]ernel size|[Oo]utput size is too small|spatial dimensions|more than 1 value per channel")
 _OF_ROWS = re.compile(r"3D \(batched\)")
+_RANK = re.compile(r"expected (\d+), got (\d+)")
 _MOST_PARTS = 6
+_MAKERS = MappingProxyType(
+    {
+        **dict.fromkeys(("FloatTensor", "Tensor", "zeros", "ones", "empty", "rand", "randn"), "rand"),
+        **dict.fromkeys(("LongTensor", "IntTensor"), "randint"),
+    }
+)
+"""By the name of what makes a tensor of these dimensions."""
 
 
 class ItemForm(msgspec.Struct, frozen=True):
@@ -67,10 +76,11 @@ class ItemForm(msgspec.Struct, frozen=True):
         return self.frame.format(*self.parts)
 
 
-def told_form(function: ast.FunctionDef | None) -> ItemForm:
-    """What a `__getitem__` gives back, by its own text; an image and a number where that says nothing."""
+def told_form(function: ast.FunctionDef | None, sizes: Mapping[str, int] = MappingProxyType({})) -> ItemForm:
+    """What a `__getitem__` gives back, by its own text; an image and a number where that says nothing. ``sizes`` are
+    the numbers that its object holds, by `self.name`."""
     if function is not None:
-        values = _Assigned(function)
+        values = _Assigned(function, sizes)
         returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value]
         for value in reversed(returned):
             form = _form(values.resolved(value), values)
@@ -104,7 +114,8 @@ def _tuple(parts: tuple[str, ...]) -> ItemForm:
 class _Assigned:
     """The values that the names of a function have last."""
 
-    def __init__(self, function: ast.FunctionDef) -> None:
+    def __init__(self, function: ast.FunctionDef, sizes: Mapping[str, int]) -> None:
+        self.sizes = sizes
         self.own = {arg.arg for arg in function.args.args}
         self.by_name: dict[str, list[ast.expr]] = {}
         for node in ast.walk(function):
@@ -161,12 +172,28 @@ def _part(value: ast.expr, values: _Assigned, name: str = "") -> str:
     if isinstance(value, ast.Name):
         made += values.by_name.get(value.id, [])
     texts = [ast.unparse(each) for each in made]
+    sized = [text for each in made if (text := _sized(each, values.sizes))]
+    if sized:
+        return sized[-1]
     for pattern, text in _KINDS:
         if pattern.search(name):
             return text
     if any(_WORDS.search(each) for each in texts):
         return _TEXT
     return _NUMBER if any(_NUMBERS.search(each) for each in texts) else _IMAGE
+
+
+def _sized(value: ast.expr, sizes: Mapping[str, int]) -> str:
+    """Of what is made by `torch.zeros(5, 3)` and the like, whose dimensions are known; nothing of anything else."""
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute) or not value.args:
+        return ""
+    maker = _MAKERS.get(value.func.attr)
+    first = value.args[0]
+    texts = [ast.unparse(each) for each in (first.elts if isinstance(first, (ast.Tuple, ast.List)) else value.args)]
+    if maker is None or not all(each.isdecimal() or each in sizes for each in texts):
+        return ""
+    dims = tuple(int(each) if each.isdecimal() else sizes[each] for each in texts)
+    return _made(maker, dims) if all(dims) else ""
 
 
 def _name(value: ast.expr) -> str:
@@ -240,6 +267,10 @@ def _other_dims(dims: tuple[int, ...], message: str) -> Iterator[tuple[int, ...]
         yield (math.prod(dims) * int(rows[1]) // int(rows[2]),)
     if _SMALL.search(message) and len(dims) == 3:
         yield from ((dims[0], side, side) for side in (128, 224, 299))
+    rank = _RANK.search(message)
+    if rank is not None and len(dims) + 1 == int(rank[2]) < int(rank[1]):
+        # The first dimension is the batch's.
+        yield (2,) * (int(rank[1]) - int(rank[2])) + dims
     for has, wanted in _flattened(message):
         yield from _of_elements(dims, has, wanted)
 

@@ -102,4 +102,12 @@ def _alone(clock: Clock, placement: Placement) -> type:
                 args, kwargs = _tree.tree_map_only(torch.Tensor, lambda one: one.to(first.device), (args, kwargs))
             return self.module(*args, **kwargs)
 
+        def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any], dict[str, bool]]:
+            return _alone_again, (self.module,), {"training": self.training}
+
     return Alone
+
+
+def _alone_again(module: Any) -> Any:
+    """Of a checkpoint that holds the whole of it."""
+    return torch.nn.DataParallel(module)

@@ -15,6 +15,7 @@ from typing import Any
 from xlalint.device.borders.clock import Clock
 from xlalint.device.borders.item_forms import ItemForm, told_form
 from xlalint.device.borders.rehearsal import Rehearsal
+from xlalint.device.stubs.objects import Absent
 
 torch: Any = import_module("torch")
 _data: Any = import_module("torch.utils.data")
@@ -100,7 +101,7 @@ class OwnData:
                     self._make_up(data, f"gives no item ({_line(error)})")
             if isinstance(index, int) and not -_ROWS <= index < max(_ROWS, len(data)):
                 raise IndexError(index)
-            return self._item_of(type(data), get, int(index) if not isinstance(index, slice) else 0)
+            return self._item_of(data, get, int(index) if not isinstance(index, slice) else 0)
 
         return item
 
@@ -108,10 +109,11 @@ class OwnData:
         object.__setattr__(data, _MADE, True)
         self._clock.assume(f"`{type(data).__name__}` gives {_ROWS} made-up items, as it {why}")
 
-    def _item_of(self, kind: type, get: Callable[..., Any], index: int) -> Any:
-        name = kind.__name__
+    def _item_of(self, data: Any, get: Callable[..., Any], index: int) -> Any:
+        name = type(data).__name__
         if name not in self.forms:
-            form = self._given.get(name) or told_form(_tree(get))
+            sizes = {f"self.{of}": value for of, value in vars(data).items() if type(value) is int}
+            form = self._given.get(name) or told_form(_tree(get), sizes)
             if self._rehearsal is not None and name not in self._given and not self._rehearsal.is_trial:
                 form = self._rehearsal.best(form)
             self.forms[name] = form
@@ -139,7 +141,17 @@ def _attribute(data: Any, name: str) -> Any:
         return [number % _KINDS for number in range(_ROWS)]
     if any(word in name.lower() for word in _COUNTS):
         return _KINDS
+    if any(name in _set_by(each) for each in type(data).__mro__):
+        return Absent(f"{type(data).__name__}.{name}")
     raise AttributeError(f"{type(data).__name__!r} object has no attribute {name!r}")
+
+
+@functools.cache
+def _set_by(kind: type) -> frozenset[str]:
+    """The attributes that the text of a constructor sets."""
+    tree = _tree(vars(kind).get("__init__", object))
+    targets = (node for node in ast.walk(tree or ast.Module([], [])) if isinstance(node, ast.Attribute))
+    return frozenset(node.attr for node in targets if isinstance(node.ctx, ast.Store))
 
 
 def _tree(get: Callable[..., Any]) -> ast.FunctionDef | None:

@@ -13,12 +13,13 @@ from types import ModuleType
 from typing import Any
 
 from xlalint.device.borders.clock import Clock
-from xlalint.device.borders.known_packages import KNOWN
+from xlalint.device.borders.known_packages import KNOWN, Logger
 from xlalint.device.stubs.objects import Absent
 from xlalint.slicing.definitions import NEEDS
 
 _PRESENT = frozenset({"torch", "torch_xla", "torchvision", "numpy"})
 """What these no longer have is another question."""
+_WRITERS = ("torch.utils.tensorboard", "tensorboardX")
 _LETS_GO = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
 
@@ -40,6 +41,8 @@ class MissingPackages(MetaPathFinder, Loader):
             needed = NEEDS.get(name)
             if needed is not None and find_spec(needed) is None:
                 self._stand_in(name, needed)
+            if name in _WRITERS:
+                _draw_no_graph(name)
             self._wanted.add(name.partition(".")[0])
             self._parts_wanted.update(name.split("."))
         self._parts_wanted.update(_beside(tree.body))
@@ -98,6 +101,15 @@ class MissingPackages(MetaPathFinder, Loader):
         if name not in sys.modules:
             self._tell(needed)
             sys.modules[name] = _Package(name)
+
+
+def _draw_no_graph(writers: str) -> None:
+    """A picture of a model is made by tracing it, which is no step of the program's."""
+    try:
+        writer = import_module(writers).SummaryWriter
+    except Exception:  # the program's own import says what is wrong
+        return
+    writer.add_graph = Logger()
 
 
 def known(name: str) -> Any:

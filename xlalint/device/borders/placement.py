@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -30,6 +31,8 @@ _ANSWERS: dict[str, Any] = {
     "memory_reserved": 0,
     "max_memory_reserved": 0,
     "mem_get_info": (1 << 34, 1 << 34),
+    "memory_summary": "",
+    "memory_stats": Counter[str](),
 }
 _FOR_THEIR_EFFECT = (
     *("synchronize", "empty_cache", "set_device", "manual_seed", "manual_seed_all", "init", "ipc_collect"),

@@ -20,6 +20,7 @@ from xlalint.device.borders.arguments import stand_in_for_arguments
 from xlalint.device.borders.clock import Clock, Enough
 from xlalint.device.borders.compared_values import ComparedValues
 from xlalint.device.borders.files import stand_in_for_files
+from xlalint.device.borders.former_environments import FormerEnvironments
 from xlalint.device.borders.former_versions import answer_as_then, answer_as_torchvision_did
 from xlalint.device.borders.instrumented_files import Instrumentation, InstrumentedFinder
 from xlalint.device.borders.launches import run_in_this_process
@@ -70,6 +71,7 @@ class _Run:
         self._clock.rehearsal = Rehearsal() if plan.rehearsed else None
         self._data = OwnData(self._clock, self._owned, plan.items, self._clock.rehearsal)
         self._compared = ComparedValues()
+        self._environments = FormerEnvironments(self._clock)
         self._missing = MissingPackages(self._clock, self._owned)
         self._instrumentation = Instrumentation(plan, self._loops, self._watched, self._read)
 
@@ -151,6 +153,8 @@ class _Run:
         """Before a file runs: what it asks for."""
         self._missing.want(tree)
         self._compared.read(tree)
+        if self._plan.borders:
+            self._environments.read(tree)
         names = {name for node in ast.walk(tree) for name in _modules(node)}
         if _TORCHVISION in names and self._plan.borders:
             _once(_stand_in_for_data)(self._clock, self._plan.smaller)

@@ -1,0 +1,103 @@
+"""Environments to learn in, as gym answered before 0.26: one value of a reset, four of a step. Imports gym."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+from xlalint.device.borders.clock import Clock
+
+_NAMES = frozenset({"gym", "gymnasium"})
+_FOUR = 4
+_INSTEAD = re.compile(r"use `([\w/.-]+)` instead")
+_OF_BODIES = "Pendulum-v1"
+"""Takes real numbers and gives them, as those of MuJoCo do."""
+_BODIES = re.compile(r"Ant|Cheetah|Hopper|Humanoid|Pendulum|Reacher|Swimmer|Walker|Pusher|Striker|Thrower")
+
+
+class FormerEnvironments:
+    """Made as the program unpacks what a step gives: it says for which version it was written."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._changed: set[str] = set()
+
+    def read(self, tree: ast.Module) -> None:
+        """Before a file of the program's runs."""
+        wanted = {name for node in ast.walk(tree) for name in _imported(node)} & _NAMES
+        if wanted and any(_takes_four(node) for node in ast.walk(tree)):
+            for name in wanted - self._changed:
+                self._changed.add(name)
+                self._change(name)
+
+    def _change(self, name: str) -> None:
+        try:
+            package: Any = import_module(name)
+        except ImportError:
+            return
+        make, told = package.make, self._clock.assume
+
+        def made(key: Any, *args: Any, **kwargs: Any) -> Any:
+            return _former(package)(_made(make, key, args, kwargs, told))
+
+        package.make = made
+        told(f"environments of `{name}` answer as before its version 0.26")
+
+
+def _made(make: Any, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], told: Any) -> Any:
+    try:
+        return make(key, *args, **kwargs)
+    except Exception as error:  # of the package, or of what it needs
+        instead = _INSTEAD.search(str(error))
+        present = instead[1] if instead else _OF_BODIES if _BODIES.search(str(key)) else None
+        if present is None:
+            raise
+        told(f"the environment `{present}` stands in for `{key}`, which can't be had")
+        return make(present)
+
+
+def _former(package: Any) -> Any:
+    class Former(package.Wrapper):  # type: ignore[misc]
+        @property
+        def unwrapped(self) -> Any:
+            # What is below answers as today.
+            return self
+
+        def reset(self, **kwargs: Any) -> Any:
+            return self.env.reset(**kwargs)[0]
+
+        def step(self, action: Any) -> Any:
+            state, reward, terminated, truncated, info = self.env.step(action)
+            return state, reward, terminated or truncated, info
+
+        def seed(self, seed: int | None = None) -> list[int | None]:
+            self.env.reset(seed=seed)
+            return [seed]
+
+        def render(self, *_: Any, **__: Any) -> None:
+            return None
+
+    return Former
+
+
+def _imported(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name.partition(".")[0] for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.module:
+        yield node.module.partition(".")[0]
+
+
+def _takes_four(node: ast.AST) -> bool:
+    """`state, reward, done, info = env.step(action)`"""
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+        return False
+    called, target = node.value.func, node.targets[0]
+    return (
+        isinstance(called, ast.Attribute)
+        and called.attr == "step"
+        and isinstance(target, ast.Tuple)
+        and len(target.elts) == _FOUR
+    )
