@@ -9,8 +9,9 @@ import sys
 from collections.abc import Mapping
 from difflib import get_close_matches
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
+from xlalint.device.borders.alternatives import Alternatives
 from xlalint.device.borders.clock import Clock
 from xlalint.device.borders.compared_values import ComparedValues
 from xlalint.device.borders.placement import Placement
@@ -28,7 +29,9 @@ _OF_FILES = frozenset({"", "path", "file", "name"})
 _CONFIGURATIONS = (".yaml", ".yml", ".json", ".toml", ".cfg")
 _OPTIONAL = re.compile(r"resume|checkpoint|ckpt|pretrain|weight|load|restore|seed|device|rank|gpu|init")
 """Options that most programs do without."""
-_NONE = re.compile(r"None(Type)?\b")
+_NONE = re.compile(r"None(Type)?\b|invalid literal for int|could not convert string|No active exception to reraise")
+"""How a program fails that does without a value, or with one of the wrong kind."""
+_NUMBER = "2"
 _MOST_FILES = 5000
 _NAMED = (
     (("dir", "root", "folder"), "."),
@@ -40,12 +43,26 @@ _NAMED = (
 """By words of an argument's name."""
 
 
+class Expressions(NamedTuple):
+    """By the name of an argument."""
+
+    given: Mapping[str, str]
+    """As the user says."""
+    chosen: Mapping[str, str]
+    """With which a rehearsal came further."""
+
+
 def stand_in_for_arguments(
-    given: Mapping[str, str], batch: int, clock: Clock, placement: Placement, compared: ComparedValues
+    expressions: Expressions,
+    batch: int,
+    clock: Clock,
+    placement: Placement,
+    compared: ComparedValues,
+    alternatives: Alternatives,
 ) -> None:
-    """Parsers that read the process's own command line get values for what they require. ``given`` are the user's
-    expressions, by the name of the argument; ``batch`` is the most rows of a batch, 0 for no bound; ``compared`` is
-    what the program compares arguments with."""
+    """Parsers that read the process's own command line get values for what they require. ``batch`` is the most rows of
+    a batch, 0 for no bound; ``compared`` is what the program compares arguments with; ``alternatives`` are told what
+    was parsed."""
     parse = argparse.ArgumentParser.parse_known_args
 
     def parse_known_args(self: Any, args: Any = None, namespace: Any = None) -> Any:
@@ -53,12 +70,13 @@ def stand_in_for_arguments(
             return parse(self, args, namespace)
         words = sys.argv[1:]
         found, rest = parse(self, [*words, *_required(self, words, clock, compared)], namespace)
-        _fill(self, found, given, clock, compared)
+        _fill(self, found, {**expressions.given, **expressions.chosen}, clock, compared)
         for action in self._actions:
-            _settle(found, action.dest, given, batch, clock)
+            _settle(found, action.dest, expressions, batch, clock)
             _nearest_configuration(found, action.dest, clock)
             if placement.of_program:
                 _ask_for_gpu(found, action.dest, clock)
+        alternatives.parsed(self, found)
         return found, rest
 
     argparse.ArgumentParser.parse_known_args = parse_known_args  # type: ignore[method-assign]
@@ -70,9 +88,10 @@ def _fill(parser: Any, found: Any, given: Mapping[str, str], clock: Clock, compa
     if not empty or clock.rehearsal is None:
         return
     needed = [each for each in empty if not _OPTIONAL.search(each.dest.lower())]
-    ways: list[list[Any]] = [[], needed, empty]
-    for action in ways[clock.rehearsal.wanted(len(ways), _NONE)]:
-        value = _value(action, compared)
+    ways: list[tuple[list[Any], str]] = [([], ""), (needed, ""), (needed, _NUMBER), (empty, "")]
+    actions, text = ways[clock.rehearsal.wanted(len(ways), _NONE)]
+    for action in actions:
+        value = text if text and action.type in (None, str) else _value(action, compared)
         made = action.type(value) if action.type is not None else value
         setattr(found, action.dest, made)
         clock.given[action.dest] = repr(made)
@@ -164,11 +183,15 @@ def _configuration(name: str) -> str | None:
     return min(named, key=lambda path: ("config" not in path.lower(), path.count(os.sep), path), default=None)
 
 
-def _settle(found: Any, name: str, given: Mapping[str, str], batch: int, clock: Clock) -> None:
+def _settle(found: Any, name: str, expressions: Expressions, batch: int, clock: Clock) -> None:
     value = getattr(found, name, None)
+    given, chosen = expressions
     if name in given:
         setattr(found, name, eval(given[name], {}))
         clock.assume(f"`{name}` is {given[name]}, as the user says")
+    elif name in chosen:
+        setattr(found, name, eval(chosen[name], {}))
+        clock.assume(f"`{name}` is {chosen[name]}, where the program's default is {value!r}")
     elif batch and isinstance(value, int) and not isinstance(value, bool) and value > batch and _ROWS.search(name):
         setattr(found, name, batch)
         clock.assume(f"`{name}` is {batch}, where the program asks for {value}")

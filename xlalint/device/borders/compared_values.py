@@ -23,6 +23,10 @@ class ComparedValues:
                 if isinstance(left, ast.Attribute):
                     self._by_name.setdefault(left.attr, {}).update(dict.fromkeys(_values_of(right)))
 
+    def all_of(self, name: str) -> tuple[str, ...]:
+        """All values of an argument."""
+        return tuple(self._by_name.get(name, ()))
+
     def of(self, name: str, told: str | None) -> str | None:
         """The first value of an argument, or the first that its help lists: `mnist | usps`."""
         for value in self._by_name.get(name, ()):

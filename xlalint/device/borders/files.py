@@ -126,17 +126,22 @@ def _mapped_arrays(clock: Clock) -> None:
 
 def _folders() -> None:
     original = os.mkdir
+    refused: set[str] = set()
 
     def made(path: Any, *args: Any, **kwargs: Any) -> None:
+        whole = os.path.abspath(path)
         try:
             original(path, *args, **kwargs)
         except FileNotFoundError:
-            # `makedirs` makes what is above.
-            raise
+            # Whoever makes what is above asks again.
+            if os.path.dirname(whole) not in refused:
+                raise
+            refused.add(whole)
         except OSError as error:
             # A link of the checkout may lead nowhere.
             if error.errno not in (errno.EROFS, errno.EACCES, errno.EPERM) and not os.path.islink(path):
                 raise
+            refused.add(whole)
 
     _os.mkdir = made
 

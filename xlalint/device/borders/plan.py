@@ -65,6 +65,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Whether images have fewer pixels than the program asks for."""
     given: dict[str, str] = {}
     """By the name of an argument, the expression that the user gives for it."""
+    chosen: dict[str, str] = {}
+    """The same, of what rehearsals have shown to be needed."""
 
 
 class Half(msgspec.Struct, frozen=True):
@@ -89,6 +91,8 @@ class Log(msgspec.Struct, frozen=True, kw_only=True):
     """Of data sets of the program's own that could not be read, by their class."""
     given: dict[str, str] = {}
     """Arguments that a rehearsal has found to be needed."""
+    options: dict[str, tuple[str, ...]] = {}
+    """By the name of an option, expressions of other values that it may have."""
     smaller: bool = False
     """Whether images were made with fewer pixels than the program asks for."""
     modes: tuple[bool, ...] = ()

@@ -16,7 +16,8 @@ from typing import Any
 
 import msgspec
 
-from xlalint.device.borders.arguments import stand_in_for_arguments
+from xlalint.device.borders.alternatives import Alternatives
+from xlalint.device.borders.arguments import Expressions, stand_in_for_arguments
 from xlalint.device.borders.clock import Clock, Enough
 from xlalint.device.borders.compared_values import ComparedValues
 from xlalint.device.borders.files import stand_in_for_files
@@ -71,6 +72,7 @@ class _Run:
         self._clock.rehearsal = Rehearsal() if plan.rehearsed else None
         self._data = OwnData(self._clock, self._owned, plan.items, self._clock.rehearsal)
         self._compared = ComparedValues()
+        self._alternatives = Alternatives(self._compared)
         self._environments = FormerEnvironments(self._clock)
         self._missing = MissingPackages(self._clock, self._owned)
         self._instrumentation = Instrumentation(plan, self._loops, self._watched, self._read)
@@ -108,6 +110,7 @@ class _Run:
             assumptions=tuple(self._clock.assumptions),
             items=self._data.forms,
             given=self._clock.given,
+            options=self._alternatives.told() if self._plan.rehearsed else {},
             smaller=self._clock.made_smaller,
             modes=tuple(sorted(self._clock.modes)),
             ended=ended,
@@ -136,7 +139,8 @@ class _Run:
         run_in_this_process(clock, self._placement)
         watch_loaders(clock, self._loops, plan.batch, self._owned)
         if plan.borders:
-            stand_in_for_arguments(plan.given, plan.batch, clock, self._placement, self._compared)
+            expressions = Expressions(plan.given, plan.chosen)
+            stand_in_for_arguments(expressions, plan.batch, clock, self._placement, self._compared, self._alternatives)
             enter_working_folder(plan.script, plan.folders)
             stand_in_for_files(clock, self._owned)
             self._data.watch()

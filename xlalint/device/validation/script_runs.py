@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import pprint
+import re
 from collections.abc import Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from threading import Lock
 
 import msgspec
@@ -25,6 +27,10 @@ _SECONDS = 300.0
 """Wall time that one run of a script may take, where the user allows no more: it begins with its imports."""
 _PRELOADED = ("torchvision", "xlalint.device.borders.script")
 """What the worker imports once for all scripts, where it is there."""
+_COMMANDS = 16
+"""Command lines of a script that are rehearsed besides its defaults."""
+Command = tuple[tuple[str, str], ...]
+"""Options with the expressions of their values, where these are not the defaults."""
 _PROGRAM = """\
 from xlalint.device.borders.script import run_script
 
@@ -57,6 +63,7 @@ class _Asked(msgspec.Struct, frozen=True):
     """What distinguishes one run of a script from another."""
 
     script: str
+    command: Command
     loop: LoopPlace | None
     steps: int
     """Of the shorter run."""
@@ -94,26 +101,51 @@ class ScriptRuns:
         self._reading = tuple(self.number(one) for one in diagnostics if self._is_read(one, reading))
         self._lines = [{(one.path, line) for line in range(one.at.line, one.at.end_line + 1)} for one in diagnostics]
         self._known: dict[_Asked, ScriptRun] = {}
-        self._rehearsals: dict[str, ScriptRun] = {}
+        self._rehearsals: dict[_Asked, ScriptRun] = {}
         self._locks: dict[_Asked, Lock] = {}
         self._lock = Lock()
 
     def number(self, one: Diagnostic) -> int:
         return self._numbers[_key(one)]
 
-    def baseline(self, script: str, one: Diagnostic, worker: Worker) -> ScriptRun:
+    def command(self, script: str, one: Diagnostic, worker: Worker) -> Command:
+        """With which a script comes to a place: its defaults, else those with another value of one option."""
+        if self.invocation is not None:
+            return ()
+        number, plain = self.number(one), self._rehearsal(script, (), worker).long
+        if plain is None or plain.reached[number]:
+            return ()
+        for command in self._commands(script, one, plain):
+            rehearsed = self._rehearsal(script, command, worker).long
+            if rehearsed is not None and rehearsed.reached[number]:
+                return command
+        return ()
+
+    def _commands(self, script: str, one: Diagnostic, plain: Log) -> Sequence[Command]:
+        """Options that the text around the place names come first."""
+        texts = [_text_of(path) for path in dict.fromkeys((one.path, script))]
+
+        def distance(name: str) -> int:
+            named = re.compile(rf"\b{re.escape(name)}\b")
+            return next((number for number, text in enumerate(texts) if named.search(text)), len(texts))
+
+        names = sorted((name for name in plain.options if name not in self._given), key=distance)
+        return [((name, value),) for name in names for value in plain.options[name]][:_COMMANDS]
+
+    def baseline(self, script: str, command: Command, one: Diagnostic, worker: Worker) -> ScriptRun:
         """As it is; a loop without a boundary of its own gets one unless that is what is flagged."""
         ends = one.neutral is Neutral.BOUNDARY
-        return self._shared(_Asked(script, loop_of(one), self.steps_of(one), boundary=not ends, ends=ends), worker)
+        asked = _Asked(script, command, loop_of(one), self.steps_of(one), boundary=not ends, ends=ends)
+        return self._shared(asked, worker)
 
-    def without(self, script: str, one: Diagnostic, worker: Worker) -> ScriptRun:
+    def without(self, script: str, command: Command, one: Diagnostic, worker: Worker) -> ScriptRun:
         ends = one.neutral is Neutral.BOUNDARY
         numbers = () if ends else (self.number(one),)
-        return self._run(_Asked(script, loop_of(one), self.steps_of(one), ends=ends, without=numbers), worker)
+        return self._run(_Asked(script, command, loop_of(one), self.steps_of(one), ends=ends, without=numbers), worker)
 
-    def all_loops(self, script: str, worker: Worker) -> ScriptRun:
+    def all_loops(self, script: str, command: Command, worker: Worker) -> ScriptRun:
         """As it is, each loop that takes steps for as many turns as are counted."""
-        return self._shared(_Asked(script, None, self.steps), worker)
+        return self._shared(_Asked(script, command, None, self.steps), worker)
 
     def is_told_by_its_line(self, one: Diagnostic) -> bool:
         """Whether it is a flagged read, and shares no line with another: that would not tell which of them it was."""
@@ -121,9 +153,9 @@ class ScriptRuns:
         beside = (self._lines[number] for number in self._reading if number != self.number(one))
         return self.number(one) in self._reading and not any(own & lines for lines in beside)
 
-    def without_reads(self, script: str, worker: Worker) -> ScriptRun:
+    def without_reads(self, script: str, command: Command, worker: Worker) -> ScriptRun:
         """The same without any of the flagged reads."""
-        return self._shared(_Asked(script, None, self.steps, without=self._reading), worker)
+        return self._shared(_Asked(script, command, None, self.steps, without=self._reading), worker)
 
     def steps_of(self, one: Diagnostic) -> int:
         """Of the shorter run."""
@@ -155,32 +187,35 @@ class ScriptRuns:
             placed=self._is_placed(asked.script),
             items=rehearsed.items if rehearsed is not None else {},
             smaller=rehearsed is None or rehearsed.smaller,
-            given={**(rehearsed.given if rehearsed is not None else {}), **self._given},
+            given=self._given,
+            chosen={**(rehearsed.given if rehearsed is not None else {}), **dict(asked.command)},
         )
         return plan if self.invocation is None else _as_it_is(plan, self.invocation)
 
-    def rehearsal(self, script: str, worker: Worker) -> ScriptRun | None:
+    def rehearsal(self, script: str, command: Command, worker: Worker) -> ScriptRun | None:
         """On the host, where nothing compiles, and what asks for a GPU raises as it does beside an XLA device. None of
         a program that runs as it is, or that asks torch_xla for its device."""
-        return self._rehearsal(script, worker) if self._is_placed(script) and self.invocation is None else None
+        is_rehearsed = self._is_placed(script) and self.invocation is None
+        return self._rehearsal(script, command, worker) if is_rehearsed else None
 
     def _run(self, asked: _Asked, worker: Worker) -> ScriptRun:
-        rehearsed = self._rehearsal(asked.script, worker)
+        rehearsed = self._rehearsal(asked.script, asked.command, worker)
         if _is_hopeless(rehearsed.long) and self._is_placed(asked.script):
             # What fails before a model has run fails on the device too.
             return rehearsed
         return self._measured(self._plan(asked, rehearsed.long), asked.steps, worker)
 
-    def _rehearsal(self, script: str, worker: Worker) -> ScriptRun:
+    def _rehearsal(self, script: str, command: Command, worker: Worker) -> ScriptRun:
+        asked = _Asked(script, command, None, 0)
         with self._lock:
-            mine = self._locks.setdefault(_Asked(script, None, 0), Lock())
+            mine = self._locks.setdefault(asked, Lock())
         with mine:
-            if script not in self._rehearsals:
-                self._rehearsals[script] = self._rehearsed(script, worker)
-        return self._rehearsals[script]
+            if asked not in self._rehearsals:
+                self._rehearsals[asked] = self._rehearsed(asked, worker)
+        return self._rehearsals[asked]
 
-    def _rehearsed(self, script: str, worker: Worker) -> ScriptRun:
-        plan = msgspec.structs.replace(self._plan(_Asked(script, None, _FEWEST), None), rehearsed=True)
+    def _rehearsed(self, asked: _Asked, worker: Worker) -> ScriptRun:
+        plan = msgspec.structs.replace(self._plan(asked, None), rehearsed=True)
         text = _text(plan)
         if self.invocation is not None:
             return ScriptRun(text, Figures(steps=_FEWEST), None, None)
@@ -249,6 +284,13 @@ def _as_it_is(plan: Plan, invocation: Invocation) -> Plan:
 def loop_of(one: Diagnostic) -> LoopPlace | None:
     """The loop whose turns make a finding cost, where it is in the same file."""
     return LoopPlace(os.path.realpath(one.path), one.loop_line) if one.loop_line else None
+
+
+def _text_of(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def _key(one: Diagnostic) -> tuple[str, object, str]:

@@ -49,6 +49,7 @@ class _Proof:
     def __init__(self, case: Case, script: str, runs: ScriptRuns, worker: Worker) -> None:
         self.case, self.script, self.runs, self.worker = case, script, runs, worker
         self.number = runs.number(case.diagnostic)
+        self.command = runs.command(script, case.diagnostic, worker)
 
     def evidence(self) -> Evidence:
         """Raises ``NoVerdict``."""
@@ -56,14 +57,14 @@ class _Proof:
             on_host = self._raised_on_host()
             if on_host is not None:
                 return on_host
-            tried = self.runs.all_loops(self.script, self.worker)
+            tried = self.runs.all_loops(self.script, self.command, self.worker)
             return self._evidence(tried, self._raised(tried))
         by_line = self._by_line()
         if by_line is not None:
             return by_line
-        before = self.runs.baseline(self.script, self.case.diagnostic, self.worker)
+        before = self.runs.baseline(self.script, self.command, self.case.diagnostic, self.worker)
         self._must_have_come_here(before)
-        after = self.runs.without(self.script, self.case.diagnostic, self.worker)
+        after = self.runs.without(self.script, self.command, self.case.diagnostic, self.worker)
         if after.failure is not None:
             raise NoVerdict(f"does not run without the flagged place: {failed(after.failure)}")
         if before.long is None or after.long is None:
@@ -79,12 +80,12 @@ class _Proof:
         nothing, as the place does not run in each of the steps."""
         if not self.runs.is_told_by_its_line(self.case.diagnostic):
             return None
-        before = self.runs.all_loops(self.script, self.worker)
+        before = self.runs.all_loops(self.script, self.command, self.worker)
         if before.short is None or before.long is None or before.short.turns[self.number] < self.runs.steps:
             return None
         if before.long.turns[self.number] < 2 * self.runs.steps:
             return None
-        after = self.runs.without_reads(self.script, self.worker)
+        after = self.runs.without_reads(self.script, self.command, self.worker)
         if after.failure is not None or after.long is None or after.long.ended != before.long.ended:
             return None
         found = compared(self._of_its_line(before.figures), self._of_its_line(after.figures), self.case.claims, "")
@@ -122,7 +123,7 @@ class _Proof:
 
         Raises ``NoVerdict`` where the script does not come to the place.
         """
-        run = self.runs.rehearsal(self.script, self.worker)
+        run = self.runs.rehearsal(self.script, self.command, self.worker)
         if run is None or run.long is None:
             return None
         if not run.long.reached[self.number]:
