@@ -20,6 +20,7 @@ from xlalint.slicing.definitions import NEEDS
 _PRESENT = frozenset({"torch", "torch_xla", "torchvision", "numpy"})
 """What these no longer have is another question."""
 _WRITERS = ("torch.utils.tensorboard", "tensorboardX")
+_PICTURE = "add_graph"
 _LETS_GO = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
 
@@ -109,7 +110,7 @@ def _draw_no_graph(writers: str) -> None:
         writer = import_module(writers).SummaryWriter
     except Exception:  # the program's own import says what is wrong
         return
-    writer.add_graph = Logger()
+    setattr(writer, _PICTURE, Logger())
 
 
 def known(name: str) -> Any:
