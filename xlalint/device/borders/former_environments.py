@@ -27,7 +27,7 @@ class FormerEnvironments:
 
     def read(self, tree: ast.Module) -> None:
         """Before a file of the program's runs."""
-        wanted = {name for node in ast.walk(tree) for name in _imported(node)} & _NAMES
+        wanted = {name for node in ast.walk(tree) for name in _packages(node)} & _NAMES
         if wanted and any(_takes_four(node) for node in ast.walk(tree)):
             for name in wanted - self._changed:
                 self._changed.add(name)
@@ -41,13 +41,13 @@ class FormerEnvironments:
         make, told = package.make, self._clock.assume
 
         def made(key: Any, *args: Any, **kwargs: Any) -> Any:
-            return _former(package)(_made(make, key, args, kwargs, told))
+            return _former(package)(_environment(make, key, args, kwargs, told))
 
         package.make = made
         told(f"environments of `{name}` answer as before its version 0.26")
 
 
-def _made(make: Any, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], told: Any) -> Any:
+def _environment(make: Any, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], told: Any) -> Any:
     try:
         return make(key, *args, **kwargs)
     except Exception as error:  # of the package, or of what it needs
@@ -83,7 +83,7 @@ def _former(package: Any) -> Any:
     return Former
 
 
-def _imported(node: ast.AST) -> Iterator[str]:
+def _packages(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Import):
         yield from (alias.name.partition(".")[0] for alias in node.names)
     elif isinstance(node, ast.ImportFrom) and node.module:
