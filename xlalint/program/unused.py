@@ -20,13 +20,14 @@ from xlalint.sources.screen import is_main
 
 _RUNS = re.compile(rb"(?:for|while|with)\b|[\w.]+\(")
 """How statements begin that do something where a file is read."""
+_LITERAL = rb"\b(?:import_module|__import__)\([ \t]*[rb]?[\"']([\w.]*)[\"'][ \t]*[,)]"
 _ANYWHERE = re.compile(
-    rb"\b(?:import_module|import_string|import_class|instantiate|LightningCLI|locate)[ \t]*\("
-    rb"|\bsys\.modules\b|\bhydra\b|__subclasses__|\b__import__\b"
+    rb"(?!" + _LITERAL + rb")\b(?:import_module|__import__)\("
+    rb"|\b(?:import_string|import_class|instantiate|LightningCLI)\(|\bpydoc\.locate\b|\bsys\.modules\b|\bhydra\b|__subclasses__"
 )
 """How names are looked up that no text of the program has to hold, wherever they are defined."""
 _HERE = re.compile(
-    rb"(?<![.\w])(?:globals|eval|exec|getmembers)[ \t]*\(|\bFire\([ \t]*\)|\b(?:locals|vars)\([^()]*\)[ \t]*\["
+    rb"(?<![.\w])(?<!def )(?:globals|eval|exec|getmembers)\(|\bFire\([ \t]*\)|\b(?:locals|vars)\([^()]*\)[ \t]*\["
 )
 """The same among the names of the file."""
 _INTO = re.compile(rb"\bgetattr\([ \t]*(?:\w+\.)*(\w+)[ \t]*,[ \t]*(?![rb]?[\"'])|\b(\w+)\.__dict__[ \t]*\[")
@@ -42,19 +43,32 @@ _PLAIN_DECORATORS = frozenset(
 """What decorators are made of that hand nothing to anybody else."""
 _MODULES_OF_HOSTS = frozenset({b"hubconf", b"conftest", b"setup", b"noxfile"})
 """Files that are read by others than the program."""
+_MADE_UP = re.compile(
+    rb"\b(?:rand|randn|randint|ones|zeros|empty|arange|rand_like|randn_like|doctest)\(|^[ \t]+print\(", re.MULTILINE
+)
+_PROGRAM = re.compile(
+    rb"(?<![.\w])(?:main|train\w*|evaluate|run\w*|launch|spawn)[ \t]*\(|\bparse_args\b|\bArgumentParser\b|\bargv\b"
+    rb"|\bDataLoader\b|\bepochs?\b|\.(?:fit|run|load_state_dict)\("
+)
+"""What tells a program from a block that tries something out."""
 _METADATA = ("pyproject.toml", "setup.cfg")
 _TOPS = (".git", ".hg", ".svn", ".jj")
 
 
 class Unused(msgspec.Struct, frozen=True):
     """``definitions`` are the top-level functions and classes that nothing names, by path; ``named`` all the names that
-    occur in what runs, and None where methods may be called that the text does not name."""
+    occur in what runs, and None where methods may be called that the text does not name; ``trials`` the lines from
+    which files try out what they define, by path."""
 
     definitions: dict[str, frozenset[str]] = {}
     named: frozenset[str] | None = None
+    trials: dict[str, int] = {}
 
     def holds(self, path: str, qualname: str) -> bool:
         return qualname.split(".", 1)[0] in self.definitions.get(path, ())
+
+    def is_trial(self, path: str, line: int) -> bool:
+        return line > self.trials.get(path, line)
 
 
 NOTHING_UNUSED = Unused()
@@ -69,14 +83,21 @@ def unused_in(files: Mapping[str, File]) -> Unused:
         return NOTHING_UNUSED
     if any(_ANYWHERE.search(file.data) for file in files.values()):
         return NOTHING_UNUSED
-    reached = Reached(files, imported, of_libraries | opened(files))
-    asks = any(_INTO.search(file.data) for file in files.values())
-    return Unused(reached.unreached(), None if asks else frozenset(map(os.fsdecode, reached.named)))
+    open = of_libraries | opened(files)
+    live = led_to(files, [file for path, file in files.items() if path in open or starts(file, imported)])
+    reached = Reached(files, live, open)
+    asks = any(_INTO.search(files[path].data) for path in live)
+    return Unused(
+        reached.unreached(),
+        None if asks else frozenset(map(os.fsdecode, reached.named)),
+        {path: line_of_main(file) for path, file in files.items() if path not in of_libraries and tries_out(file)},
+    )
 
 
 def imported_names(file: File) -> frozenset[bytes]:
     """The parts of all names that a file imports."""
-    return frozenset(part for origin, name in file.imports.dotted for part in (*origin.split(b"."), name) if part)
+    literal = ((name, b"") for name in re.findall(_LITERAL, file.data))
+    return frozenset(part for origin, name in (*file.imports.dotted, *literal) for part in (*origin.split(b"."), name))
 
 
 def is_program(file: File, modules: frozenset[bytes], imported: frozenset[bytes]) -> bool:
@@ -84,11 +105,52 @@ def is_program(file: File, modules: frozenset[bytes], imported: frozenset[bytes]
     that it may be a program where it is the only one."""
     if file.module_name in imported or file.path.endswith("__init__.py") or file.module_name.startswith(b"test"):
         return False
-    by_name = is_main(file.data)
+    by_name = is_main(file.data) and not tries_out(file)
     if imported_names(file).isdisjoint(modules):
         return by_name and len(modules) == 1
-    statements = (one.text for one in file.definitions if not one.name and not one.is_import)
-    return by_name or any(map(_RUNS.match, statements))
+    return by_name or any(map(_RUNS.match, statements(file)))
+
+
+def statements(file: File) -> Iterator[bytes]:
+    """What a file does where it is read."""
+    return (one.text for one in file.definitions if not one.name and not one.is_import)
+
+
+def tries_out(file: File) -> bool:
+    """Whether the block for ``__main__`` only shows what the file defines, with made-up tensors."""
+    blocks = [text for text in statements(file) if is_main(text)]
+    return bool(blocks) and all(_MADE_UP.search(block) and not _PROGRAM.search(block) for block in blocks)
+
+
+def line_of_main(file: File) -> int:
+    return file.data[: file.data.rindex(b"__name__")].count(b"\n") + 1
+
+
+def starts(file: File, imported: frozenset[bytes]) -> bool:
+    """Whether a file is run for its own sake, be it by a test."""
+    if is_main(file.data):
+        return not tries_out(file)
+    return is_read_by_others(file) or (file.module_name not in imported and any(map(_RUNS.match, statements(file))))
+
+
+def is_read_by_others(file: File) -> bool:
+    """Whether what a file defines is found by its name by what is no part of the program, such as tests."""
+    name = file.module_name
+    return name in _MODULES_OF_HOSTS or name.startswith(b"test") or name.endswith(b"_test")
+
+
+def led_to(files: Mapping[str, File], pending: list[File]) -> frozenset[str]:
+    """These files and those that they import, by themselves or through others."""
+    named: dict[bytes, list[File]] = defaultdict(list)
+    for file in files.values():
+        named[file.module_name].append(file)
+    found: set[str] = set()
+    while pending:
+        file = pending.pop()
+        if file.path not in found:
+            found.add(file.path)
+            pending += [other for name in imported_names(file) for other in named.get(name, ())]
+    return frozenset(found)
 
 
 def opened(files: Mapping[str, File]) -> frozenset[str]:
@@ -114,10 +176,11 @@ def looked_into(file: File) -> Iterator[bytes]:
 
 
 class Reached:
-    """The definitions that the statements of the files lead to, by names alone. Of the files ``open`` any may."""
+    """The definitions that the statements of the ``live`` files lead to, by names alone. Of the ``open`` ones any
+    may be meant."""
 
-    def __init__(self, files: Mapping[str, File], imported: Collection[bytes], open: Collection[str]) -> None:
-        self.imported = imported
+    def __init__(self, files: Mapping[str, File], live: Collection[str], open: Collection[str]) -> None:
+        self.live = live
         self.named: set[bytes] = set()
         """All names in what is reached."""
         self.pending: dict[bytes, list[tuple[File, Definition]]] = defaultdict(list)
@@ -127,9 +190,9 @@ class Reached:
         self.work: list[tuple[File, Definition]] = []
         for path, file in files.items():
             for definition in file.definitions:
-                if path in open or not (definition.name or definition.is_import) or is_handed_on(file, definition):
+                if path in open or (path in live and is_root(file, definition)):
                     self.work.append((file, definition))
-                elif not definition.is_import:
+                elif definition.name:
                     self.pending[os.fsencode(definition.name)].append((file, definition))
         while self.work:
             self.reach(*self.work.pop())
@@ -139,17 +202,9 @@ class Reached:
         self.named |= fresh
         self.own[file.path] |= fresh
         for word in fresh & self.pending.keys():
-            self.meet(word, file)
-
-    def meet(self, word: bytes, user: File) -> None:
-        """A file that no other imports is used by itself alone."""
-        waiting = self.pending[word]
-        found = [one for one in waiting if one[0] is user or self.is_imported(one[0])]
-        self.pending[word] = [one for one in waiting if one not in found]
-        self.work += found
-
-    def is_imported(self, file: File) -> bool:
-        return file.path.endswith("__init__.py") or file.module_name in self.imported
+            waiting = self.pending[word]
+            self.pending[word] = [one for one in waiting if one[0].path not in self.live]
+            self.work += [one for one in waiting if one[0].path in self.live]
 
     def unreached(self) -> dict[str, frozenset[str]]:
         found: dict[str, set[str]] = defaultdict(set)
@@ -159,11 +214,13 @@ class Reached:
         return {path: frozenset(names) for path, names in found.items()}
 
 
-def is_handed_on(file: File, definition: Definition) -> bool:
-    """Whether a definition is given to somebody by a decorator, or found by its name by whoever reads the file."""
+def is_root(file: File, definition: Definition) -> bool:
+    """Whether a statement runs where its file is read, or is a definition that a decorator hands to somebody, or that
+    is found by its name by whoever reads the file. A list of what a file exports uses nothing."""
     if not definition.name:
-        return False
-    if file.module_name in _MODULES_OF_HOSTS or definition.name.lower().startswith("test"):
+        tried = is_main(definition.text) and tries_out(file)
+        return not (definition.is_import or tried or definition.text.startswith(b"__all__"))
+    if is_read_by_others(file):
         return True
     header = b" ".join(_DECORATOR.findall(definition.text[: _header_end(definition.text)]))
     return not words(header) <= _PLAIN_DECORATORS

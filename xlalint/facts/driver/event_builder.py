@@ -213,7 +213,7 @@ class EventBuilder:
         return False
 
     def certainty(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> Certainty:
-        if self.heat.passes_by(function, raw.arms):
+        if self.heat.passes_by(function, raw.arms, raw.at):
             return Certainty.POSSIBLE
         if not pace.assumed:
             return Certainty(raw.certainty)

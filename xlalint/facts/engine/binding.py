@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
 
 from xlalint.facts.domain.declared import promised_parameter
 from xlalint.facts.domain.known_names import (
@@ -24,7 +23,6 @@ from xlalint.facts.domain.lattice import sequence, union
 from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     ANY_HOST,
-    HOST,
     KNOWN,
     NONE,
     STR,
@@ -51,7 +49,7 @@ from xlalint.facts.domain.values import (
 )
 from xlalint.facts.libraries.frameworks.scalers import scaler
 from xlalint.facts.operations.numpy_uses import given_as_used
-from xlalint.facts.operations.placement import made_on_host
+from xlalint.facts.operations.placement import lies_on_host, made_on_host
 from xlalint.facts.state.environment import Environment
 from xlalint.facts.state.frame import Evaluator, Frame
 from xlalint.knowledge.tables import frameworks
@@ -366,13 +364,6 @@ def bind_call(
         receiver = environment[function.parameters[0].name]
     environment.update(callee.captured)
     return environment, receiver
-
-
-def lies_on_host(given: Iterable[Value]) -> bool:
-    """Whether some of the tensors that are given are known to lie on the host, and none on the device: what is only
-    assumed of the others lies there, too."""
-    devices = {value.device for value in given if type(value) is Tensor}
-    return HOST in devices and XLA not in devices
 
 
 def is_receiver(value: Value) -> bool:

@@ -207,7 +207,7 @@ class Explanation:
             return
         for guard in event.guards:
             yield f"  only where `{guard}`"
-        if self.heat.passes_by(function, raw.arms):
+        if self.heat.passes_by(function, raw.arms, raw.at):
             yield "  no call in the linted files comes here: each decides a test before it otherwise"
         yield f"  {judged(event)}"
 

@@ -135,6 +135,11 @@ def decodes(function: FunctionFacts) -> bool:
     return name in DECODING or name.startswith("generate")
 
 
+def reads_answers(function: FunctionFacts) -> bool:
+    """A method of a tokenizer: it makes text of what was generated, once for each answer."""
+    return function.owner.endswith("Tokenizer") and not function.is_module
+
+
 def looks_like_training(name: str) -> bool:
     return not words(name).isdisjoint({"train", "training", "main", "run", "epoch", "loop", "pretrain", "finetune"})
 

@@ -24,6 +24,7 @@ from xlalint.facts.heat.entry_points import (
     looks_like_evaluation,
     looks_like_training,
     may_run_once,
+    reads_answers,
     sets_up,
     stands_in,
 )
@@ -68,7 +69,8 @@ class HeatMap(StepLoops):
         self.giving = self.asked_and_given()
         self.spread()
         self.compiled = self.find_compiled()
-        self.passed = passed_functions(self, self.is_fixed, self.never_used(unused))
+        self.unused = unused
+        self.passed = passed_functions(self, self.is_fixed, self.never_used())
         self.restarting = {
             (key[0], key[1], unpack(loop[1])[0])
             for key, loops in self.loops.items()
@@ -119,12 +121,13 @@ class HeatMap(StepLoops):
                 pending.extend(edge.callee for edge in function.calls)
         return found
 
-    def never_used(self, unused: Unused) -> frozenset[FunctionKey]:
+    def never_used(self) -> frozenset[FunctionKey]:
         """The functions that nothing in an application names: neither themselves nor what they stand in. What a
         framework may call is another matter."""
-        found = {key for key in self.functions if unused.holds(key[0], key[1])}
-        if unused.named is not None:
-            found |= {key for key, function in self.functions.items() if self.is_unnamed(function, unused.named)}
+        found = {key for key in self.functions if self.unused.holds(key[0], key[1])}
+        named = self.unused.named
+        if named is not None:
+            found |= {key for key, function in self.functions.items() if self.is_unnamed(function, named)}
         return frozenset(found)
 
     def is_unnamed(self, function: FunctionFacts, named: frozenset[str]) -> bool:
@@ -133,9 +136,12 @@ class HeatMap(StepLoops):
             return False
         return not self.is_fixed(function) and not self.callers.get(function.key)
 
-    def passes_by(self, function: FunctionFacts, arms: Iterable[Arm]) -> bool:
-        """Whether no call of the program that runs leads to these arms of a function."""
-        return function.key in self.passed or function.is_passed_by(arms)
+    def passes_by(self, function: FunctionFacts, arms: Iterable[Arm], at: int) -> bool:
+        """Whether no call of the program that runs leads to these arms of a function, or none but a trial to a place of
+        a file."""
+        if function.key in self.passed or function.is_passed_by(arms):
+            return True
+        return function.key[1] == "<module>" and self.unused.is_trial(function.key[0], unpack(at)[0])
 
     # Paces
 
@@ -229,6 +235,8 @@ class HeatMap(StepLoops):
             return Pace(Heat.STEP, assumed=True, host=True)
         if function.owner and function.name in SUMMING_UP:
             return Pace(Heat.CALL, assumed=True, evaluation=True)
+        if reads_answers(function):
+            return Pace(Heat.CALL, assumed=True)
         if function.in_script or function.key in self.contains:
             beside = self.performed_beside_loops(function) & self.strong_beside(function)
             if beside:

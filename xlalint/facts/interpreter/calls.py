@@ -51,7 +51,7 @@ from xlalint.facts.libraries.unknown_objects import call_unknown_method
 from xlalint.facts.operations import members
 from xlalint.facts.operations.given_objects import leave_fields, leave_in_arguments
 from xlalint.facts.operations.placement import given_by
-from xlalint.facts.operations.unknown_callee import call_unknown
+from xlalint.facts.operations.unknown_callee import ROWS_OF_HOST, call_unknown
 from xlalint.facts.records import stronger
 from xlalint.facts.state.call import Arguments, Call, Keywords
 from xlalint.facts.state.frame import Frame
@@ -102,7 +102,11 @@ def evaluate_arguments(frame: Frame, node: ir.Call) -> tuple[Arguments, Keywords
 def apply(frame: Frame, callee: Value, call: Call) -> Value:
     """What calling a value gives."""
     handler = CALLEES.get(type(callee))
-    return call_unknown(frame, call) if handler is None else handler(frame, callee, call)
+    value = call_unknown(frame, call) if handler is None else handler(frame, callee, call)
+    if (value is UNKNOWN or value is ANY_HOST) and "return_tensors" in call.keywords:
+        # Tokenizers and processors alone are asked for tensors by name.
+        return ROWS_OF_HOST
+    return value
 
 
 def call_namespace(frame: Frame, callee: Namespace, call: Call) -> Value:

@@ -13,6 +13,7 @@ from xlalint.facts.domain.lattice import join, sequence
 from xlalint.facts.domain.refinement import at_most
 from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
+    HOST,
     NONE,
     OBJECT,
     STR,
@@ -35,6 +36,7 @@ from xlalint.facts.libraries.installed.followed_calls import follow_made
 from xlalint.facts.libraries.python.containers import call_mapping
 from xlalint.facts.libraries.torch import modules
 from xlalint.facts.operations import members
+from xlalint.facts.operations.placement import lies_on_host
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.store import keep
@@ -111,6 +113,9 @@ def call_made_module(frame: Frame, receiver: Module, call: Call) -> Value:
         receiver.name == "?" and call.name in ("module", "generate", "encode", "decode", "sample")
     ):
         if call.name == "generate" and generates_tokens(frame, call):
+            if lies_on_host((*call.arguments, *call.keywords.values())):
+                # The model lies where its input does, or this would raise.
+                return tensor(HOST, dtype="int", dims=of_rank(2), certainty=1)
             frame.emit(Effect.GENERATE, call.node.at, NONE, "generate", receiver_node(call.node), certainty=1)
             return tensor(dtype="int", dims=of_rank(2), certainty=1)
         return modules.call_module(frame, receiver, call)

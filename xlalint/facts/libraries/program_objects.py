@@ -30,6 +30,7 @@ from xlalint.facts.libraries.module_methods import call_module_method
 from xlalint.facts.libraries.python.named_attributes import leading_text
 from xlalint.facts.libraries.torch import modules
 from xlalint.facts.operations import members
+from xlalint.facts.operations.placement import lies_on_host
 from xlalint.facts.records import function_key
 from xlalint.facts.state.call import Arguments, Call, Keywords
 from xlalint.facts.state.frame import Frame
@@ -70,7 +71,8 @@ def call_object_method(frame: Frame, receiver: Instance | Struct, call: Call) ->
         return add_state(frame, call.arguments, call.keywords)
     if call.name == "_gradient_checkpointing_func" and call.arguments:
         return frame.call(call.arguments[0], call.given(call.arguments[1:], {}))
-    if call.name == "generate" and generates(frame, receiver.ir):
+    operands = (*call.arguments, *call.keywords.values())
+    if call.name == "generate" and generates(frame, receiver.ir) and not lies_on_host(operands):
         frame.emit(Effect.GENERATE, call.node.at, NONE, "generate", receiver_node(call.node))
     names = frame.engine.class_names(receiver.ir)
     if call.name in LOGGING and call_inherited_logging(frame, names, call):

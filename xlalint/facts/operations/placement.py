@@ -74,6 +74,13 @@ def made_on_host(value: Value) -> Value:
     return with_tensors(value, lambda one: one.but(device=HOST))
 
 
+def lies_on_host(given: Iterable[Value]) -> bool:
+    """Whether some of the tensors that are given are known to lie on the host, and none on the device: what is only
+    assumed of the others lies there, too."""
+    devices = {value.device for value in given if type(value) is Tensor}
+    return HOST in devices and XLA not in devices
+
+
 def unmoved(value: Value) -> Value:
     """A batch of which a part is moved to the device: what nobody knows to lie there lies on the host till then."""
     return with_tensors(value, lambda one: one.but(device=HOST) if one.device is None else one)

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from xlalint.facts.domain.refinement import as_operand
 from xlalint.facts.domain.role import Role
-from xlalint.facts.domain.values import UNKNOWN, KnownObject, Sequence, Tensor, Value, known_object, tensor, tensor_of
+from xlalint.facts.domain.values import (
+    HOST,
+    UNKNOWN,
+    KnownObject,
+    Sequence,
+    Tensor,
+    Value,
+    known_object,
+    tensor,
+    tensor_of,
+)
 from xlalint.facts.kinds import SignKind
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
@@ -25,6 +35,8 @@ def call_unknown(frame: Frame, call: Call) -> Value:
     return UNKNOWN
 
 
+ROWS_OF_HOST = known_object(Role.BATCH, tensor(HOST, grad=False, certainty=1))
+"""What tokenizers and processors give."""
 DERIVED = known_object(Role.DERIVED, tensor(certainty=0))
 
 
