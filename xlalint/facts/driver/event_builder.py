@@ -148,6 +148,9 @@ class EventBuilder:
         if raw.effect is Effect.CUDA_HABIT and raw.subject == "silent-host" and not self.imports_xla:
             # A program that is only assumed to run on XLA is read with XLA's device in this place.
             return None
+        if raw.backward_only and pace.evaluation and pace.loop is not None:
+            # No backward pass goes through what only loops run that learn nothing.
+            return None
         if raw.effect is Effect.GRAPH_BREAK and function.key not in self.heat.compiled:
             return None
         if raw.effect is Effect.COMPILED_PART and not self.heat.everything(function.key, 3) >= TRAINED:

@@ -144,6 +144,11 @@ def looks_like_training(name: str) -> bool:
     return not words(name).isdisjoint({"train", "training", "main", "run", "epoch", "loop", "pretrain", "finetune"})
 
 
+def evaluates(function: FunctionFacts) -> bool:
+    """Whether the name of a function, or of its class, says that it looks at what a model learned."""
+    return looks_like_evaluation(function.name) or function.owner.endswith(("Evaluator", "Validator", "Tester"))
+
+
 def looks_like_evaluation(name: str) -> bool:
     return name.startswith(("eval", "valid", "test", "predict"))
 

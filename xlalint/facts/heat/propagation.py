@@ -19,6 +19,7 @@ from xlalint.facts.heat.entry_points import (
     SUMMING_UP,
     collates,
     decodes,
+    evaluates,
     feeds,
     is_apart,
     looks_like_evaluation,
@@ -244,7 +245,7 @@ class HeatMap(StepLoops):
             return Pace(Heat.CALL, assumed=True) if self.computes(function) else COLD
         if is_apart(function):
             return COLD
-        return Pace(Heat.STEP, assumed=True, evaluation=looks_like_evaluation(function.name))
+        return Pace(Heat.STEP, assumed=True, evaluation=evaluates(function))
 
     def computes(self, function: FunctionFacts) -> bool:
         """Whether a public function is there for a result that it computes in a loop on the device: a sample, a

@@ -40,6 +40,7 @@ from xlalint.facts.guards.narrowing import forget_told, with_defaults
 from xlalint.facts.guards.passed_calls import note_passed_calls
 from xlalint.facts.guards.periodic import remember
 from xlalint.facts.guards.rare_inputs import asks_for_other_input
+from xlalint.facts.guards.repeated_tests import recall_arm, remember_arms
 from xlalint.facts.interpreter import conditions, operators, subscripts
 from xlalint.facts.interpreter.assignment import appended, assign
 from xlalint.facts.interpreter.loops import execute_for, execute_while
@@ -218,6 +219,7 @@ def execute_either(frame: Frame, node: ir.If, rates: BranchRates, by_rank: bool,
     before, tests = frame.env, frame.tests
     frame.environment = before.copy()
     conditions.narrow(frame, node.test, True)
+    recall_arm(frame, node.test, True)
     frame.undecided += 1
     frame.ranks += by_rank
     frame.by_data += by_data
@@ -228,8 +230,9 @@ def execute_either(frame: Frame, node: ir.If, rates: BranchRates, by_rank: bool,
     execute_arm(frame, node.body, RegionKind.AMORTISED if seldom else rates.body, node.at, over)
     frame.arms = around
     after = frame.end()
-    frame.environment = before
+    frame.environment = before.copy()
     conditions.narrow(frame, node.test, False)
+    recall_arm(frame, node.test, False)
     frame.tests = (*tests, (node.test, False))
     frame.enter_arm(node.at, False)
     execute_arm(frame, node.orelse, rates.orelse, node.at + 1, over)
@@ -244,6 +247,7 @@ def execute_either(frame: Frame, node: ir.If, rates: BranchRates, by_rank: bool,
     rounding.settle(frame, node, after, other)
     check_coin(frame, node, after, other)
     frame.environment = join_environments(after, other)
+    remember_arms(frame, node.test, after, other)
     frame.asks_rank = by_rank
 
 

@@ -17,6 +17,7 @@ from xlalint.facts.records import (
 from xlalint.facts.state.call import Arguments, Call, Keywords
 from xlalint.facts.state.environment import Environment, Names
 from xlalint.facts.state.memo import Budget, Summary
+from xlalint.facts.state.met_arms import Flag, MetArms
 from xlalint.facts.state.recorder import Recorder
 from xlalint.facts.state.work_bound import WorkBound
 from xlalint.knowledge.ops import OpTable
@@ -174,6 +175,7 @@ class Frame(Recorder):
         """The names that hold modules which lie on the host; None before anybody asks."""
         self.cost = 1
         self.closures: dict[Function, None] = {}
+        self.met_arms: dict[Flag, MetArms] = {}
 
     def evaluate(self, node: ir.Expr) -> Value:
         return self.expressions[type(node)](self, node)
@@ -190,6 +192,9 @@ class Frame(Recorder):
         assert environment is not None
         environment[path] = value
         self.origins[path] = self.statement
+        if self.met_arms:
+            self.met_arms.pop((path, False), None)
+            self.met_arms.pop((path, True), None)
         if self.known_globals is not None and value is not UNKNOWN:
             self.known_globals[path] = value
 
