@@ -29,6 +29,7 @@ from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.reaching import assignment_of
 from xlalint.facts.state.recorder import SHOWN
 from xlalint.program import ir
+from xlalint.program.last_turn import is_one_turn
 from xlalint.program.traversal import called_name, last_name
 
 Step: TypeAlias = tuple[str, "int | None"]
@@ -162,7 +163,8 @@ def constant_item(item: ir.Constant, state: Indexed) -> None:
 def slice_bounds(frame: Frame, value: Tensor, item: ir.Slice, node: ir.Subscript, state: Indexed, store: bool) -> None:
     whole = item.lower is None and item.upper is None and item.step is None
     position = next_dimension(state)
-    state.steps.append(("keep", None) if whole else ("cut", length_of_cut(item)))
+    one_turn = is_one_turn(frame.function, item)
+    state.steps.append(("keep", None) if whole else ("cut", 1 if one_turn else length_of_cut(item)))
     for bound in (item.lower, item.upper, item.step):
         if bound is None:
             continue
@@ -178,8 +180,9 @@ def slice_bounds(frame: Frame, value: Tensor, item: ir.Slice, node: ir.Subscript
                 tell_width(frame, node.at, "slice", width_among((key,)), bound)
         elif type(key) is Host and key.varies is not None and value.live and not is_what_is_left(frame, bound):
             frame.emit(Effect.BAKED_NUMBER, node.at, key, "slice", bound, varies=key.varies)
-            state.along = position if state.varies is None else None
-            state.varies = key.varies
+            if not one_turn:
+                state.along = position if state.varies is None else None
+                state.varies = key.varies
 
 
 def is_what_is_left(frame: Frame, bound: ir.Expr) -> bool:
