@@ -52,7 +52,12 @@ SANDBOX = (
         metavar="PATH",
         help="File or folder that programs may read beside the project and the packages.",
     ),
-    _limit("--max-memory", 64, "MB", "Memory of one program with all its processes. [default: 4096]"),
+    _limit(
+        "--max-memory",
+        64,
+        "MB",
+        "Memory of one program with all its processes. [default: 4096, for scripts up to a third of all]",
+    ),
     _limit("--max-scratch", 16, "MB", "Size of the scratch folder, and of shared memory.", 1024),
     _limit("--max-file", 1, "MB", "Size of a file that a program writes. [default: 64]"),
     _limit("--max-files", 100, "N", "Files in the scratch folder. [default: 100000]"),

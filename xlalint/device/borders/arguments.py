@@ -29,7 +29,9 @@ _OF_FILES = frozenset({"", "path", "file", "name"})
 _CONFIGURATIONS = (".yaml", ".yml", ".json", ".toml", ".cfg")
 _OPTIONAL = re.compile(r"resume|checkpoint|ckpt|pretrain|weight|load|restore|seed|device|rank|gpu|init")
 """Options that most programs do without."""
-_NONE = re.compile(r"None(Type)?\b|invalid literal for int|could not convert string|No active exception to reraise")
+_NONE = re.compile(
+    r"None(Type)?\b|invalid literal for int|could not convert string|No active exception to reraise|cannot access local"
+)
 """How a program fails that does without a value, or with one of the wrong kind."""
 _NUMBER = "2"
 _MOST_FILES = 5000
@@ -147,10 +149,10 @@ def _value(action: Any, compared: ComparedValues) -> str:
         found = _configuration(action.dest.lower())
         if found is not None:
             return found
-    return _text(action.dest.lower())
+    return text_of(action.dest.lower())
 
 
-def _text(name: str) -> str:
+def text_of(name: str) -> str:
     """A folder is the working one, a file is one that is not there."""
     for words, text in _NAMED:
         if any(word in name for word in words):

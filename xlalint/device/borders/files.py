@@ -167,12 +167,15 @@ def _saved(saved: dict[str, bytes]) -> None:
 
 def _restored(clock: Clock, saved: dict[str, bytes]) -> None:
     load = torch.load
+    absent: list[str] = []
+    """Files that were to be restored."""
 
     def loaded(file: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(file, (str, os.PathLike)) and os.path.realpath(file) in saved:
             return load(io.BytesIO(saved[os.path.realpath(file)]), *args, **kwargs)
         if isinstance(file, (str, os.PathLike)) and not (os.path.exists(file) and os.path.getsize(file)):
             clock.assume(f"`{Path(file).name}` restores nothing, as it is not there")
+            absent.append(str(file))
             return Restored()
         return load(file, *args, **kwargs)
 
@@ -189,12 +192,13 @@ def _restored(clock: Clock, saved: dict[str, bytes]) -> None:
 
     vars(import_module("urllib.request")).update(urlretrieve=retrieved)
     for kind in (torch.nn.Module, torch.optim.Optimizer, torch.optim.lr_scheduler.LRScheduler):
-        kind.load_state_dict = _taking(kind.load_state_dict)
+        kind.load_state_dict = _taking(kind.load_state_dict, absent)
 
 
-def _taking(original: Any) -> Any:
+def _taking(original: Any, absent: list[str]) -> Any:
     def load_state_dict(self: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(state, Restored):
+        # What is copied out of a file that is not there holds nothing either.
+        if isinstance(state, Restored) or (absent and not state):
             return None
         return original(self, state, *args, **kwargs)
 

@@ -148,6 +148,10 @@ def _optimizer(name: str) -> Callable[..., Any]:
     return made
 
 
+def _on_its_own(module: Any, *_: Any, **__: Any) -> Any:
+    return torch.nn.parallel.DistributedDataParallel(module)
+
+
 def _same(module: Any, *_: Any, **__: Any) -> Any:
     return module
 
@@ -186,7 +190,12 @@ KNOWN: Mapping[str, Any] = MappingProxyType(
         "apex.amp.scale_loss": _unscaled,
         "apex.amp.master_params": _parameters,
         "apex.amp.state_dict": dict,
-        "apex.parallel.DistributedDataParallel": _same,
+        "apex.parallel.DistributedDataParallel": _on_its_own,
+        "horovod.torch.size": lambda: 1,
+        "horovod.torch.local_size": lambda: 1,
+        **dict.fromkeys(("horovod.torch.rank", "horovod.torch.local_rank"), lambda: 0),
+        **dict.fromkeys(("horovod.torch.DistributedOptimizer", "horovod.torch.allreduce"), _same),
+        "horovod.torch.allgather": _same,
         "apex.parallel.convert_syncbn_model": _same,
         "apex.normalization.FusedLayerNorm": torch.nn.LayerNorm,
         "apex.optimizers.FusedAdam": _optimizer("Adam"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
@@ -24,12 +25,15 @@ _PICTURE = "add_graph"
 _LETS_GO = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
 
+Finds = Callable[[str, str], ModuleSpec | None]
+
+
 class MissingPackages(MetaPathFinder, Loader):
     """Finds what nobody else does, of those names that the program imports and can't do without."""
 
-    def __init__(self, clock: Clock, owned: Callable[[str], bool]) -> None:
-        """``owned`` tells the program's own files."""
-        self._clock, self._owned = clock, owned
+    def __init__(self, clock: Clock, owned: Callable[[str], bool], find: Finds) -> None:
+        """``owned`` tells the program's own files; ``find`` looks for a module in a folder."""
+        self._clock, self._owned, self._find = clock, owned, find
         self._wanted: set[str] = set()
         self._parts_wanted: set[str] = set()
         """Names of modules, without those of the packages that they are in."""
@@ -76,10 +80,24 @@ class MissingPackages(MetaPathFinder, Loader):
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         top = name.partition(".")[0]
+        former = self._beside_the_importer(name) if path is None and top in self._wanted else None
+        if former is not None:
+            self._clock.assume(f"`{name}` is imported from beside the file that asks for it, as Python 2 did")
+            return former
         beside = isinstance(sys.modules.get(top), _Package) or self._is_left_out(name)
         if beside or (path is None and top in self._wanted and top not in sys.stdlib_module_names):
             return ModuleSpec(name, self, is_package=True)
         return None
+
+    def _beside_the_importer(self, name: str) -> ModuleSpec | None:
+        frame = sys._getframe(1)
+        while frame is not None and not self._owned(frame.f_code.co_filename):
+            frame = frame.f_back  # type: ignore[assignment]
+        if frame is None or frame.f_globals.get("__name__") == "__main__":
+            return None
+        found = self._find(name, os.path.dirname(frame.f_code.co_filename))
+        package = frame.f_globals.get("__package__")
+        return ModuleSpec(name, _Alias(f"{package}.{name}")) if found is not None and package else found
 
     def _is_left_out(self, name: str) -> bool:
         """Whether it is of a package of the program's own, which asks for it, and is not in the checkout."""
@@ -118,6 +136,22 @@ def known(name: str) -> Any:
     if name in KNOWN:
         return KNOWN[name]
     return _Package(name) if any(each.startswith(f"{name}.") for each in KNOWN) else Absent(name)
+
+
+class _Alias(Loader):
+    """A module of a package, under its last name alone."""
+
+    def __init__(self, whole: str) -> None:
+        self._whole = whole
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = import_module(self._whole)
+        self._own = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        # The machinery of imports has put the alias there.
+        module.__spec__ = self._own
 
 
 class _Package(ModuleType):

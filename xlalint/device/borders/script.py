@@ -17,11 +17,13 @@ from typing import Any
 import msgspec
 
 from xlalint.device.borders.alternatives import Alternatives
-from xlalint.device.borders.arguments import Expressions, stand_in_for_arguments
+from xlalint.device.borders.arguments import Expressions, stand_in_for_arguments, text_of
+from xlalint.device.borders.click_commands import stand_in_for_click
 from xlalint.device.borders.clock import Clock, Enough
 from xlalint.device.borders.compared_values import ComparedValues
 from xlalint.device.borders.files import stand_in_for_files
 from xlalint.device.borders.former_environments import FormerEnvironments
+from xlalint.device.borders.former_scipy import answer_as_scipy_did
 from xlalint.device.borders.former_versions import answer_as_then, answer_as_torchvision_did
 from xlalint.device.borders.instrumented_files import Instrumentation, InstrumentedFinder
 from xlalint.device.borders.launches import run_in_this_process
@@ -45,7 +47,7 @@ from xlalint.device.worker.protocol import LEFT
 
 __all__ = ["run_script"]
 
-_TORCHVISION, _OPENCV = "torchvision", "cv2"
+_TORCHVISION, _OPENCV, _CLICK, _SCIPY = "torchvision", "cv2", "click", "scipy"
 
 
 def run_script(given: Mapping[str, Any], steps: int, surplus: Surplus | None = None) -> object:
@@ -74,8 +76,9 @@ class _Run:
         self._compared = ComparedValues()
         self._alternatives = Alternatives(self._compared)
         self._environments = FormerEnvironments(self._clock)
-        self._missing = MissingPackages(self._clock, self._owned)
         self._instrumentation = Instrumentation(plan, self._loops, self._watched, self._read)
+        self._finder = InstrumentedFinder(self._instrumentation, self._owned)
+        self._missing = MissingPackages(self._clock, self._owned, lambda name, at: self._finder.find_spec(name, [at]))
 
     def ended(self) -> str:
         """Run it; why it ended before its own end, or nothing."""
@@ -148,7 +151,7 @@ class _Run:
             sys.meta_path.append(self._missing)
         elif plan.copied:
             enter_scratch_copy(plan.copied)
-        sys.meta_path.insert(0, InstrumentedFinder(self._instrumentation, self._owned))
+        sys.meta_path.insert(0, self._finder)
         sys.argv = [plan.script, *plan.arguments]
         sys.path[:0] = [plan.copied if plan.module else os.path.dirname(plan.script)]
         sys.path += [folder for folder in (*plan.folders, *plan.packages) if folder not in sys.path]
@@ -164,6 +167,10 @@ class _Run:
             _once(_stand_in_for_data)(self._clock, self._plan.smaller)
         if _OPENCV in names and self._plan.borders:
             _once(stand_in_for_opencv)(self._clock)
+        if _CLICK in names and self._plan.borders:
+            _once(stand_in_for_click)(self._clock, text_of)
+        if _SCIPY in names and self._plan.borders:
+            _once(answer_as_scipy_did)()
 
     def _main(self) -> None:
         module = ModuleType("__main__")

@@ -27,6 +27,7 @@ _SECONDS = 300.0
 """Wall time that one run of a script may take, where the user allows no more: it begins with its imports."""
 _PRELOADED = ("torchvision", "xlalint.device.borders.script")
 """What the worker imports once for all scripts, where it is there."""
+_LEAST_MEMORY = 4 << 30
 _COMMANDS = 16
 """Command lines of a script that are rehearsed besides its defaults."""
 Command = tuple[tuple[str, str], ...]
@@ -227,7 +228,14 @@ class ScriptRuns:
         return ScriptRun(text, Figures(steps=_FEWEST), log, log)
 
     def _log_of_rehearsal(self, text: str, worker: Worker) -> Log | None:
-        request = Request(text=text, steps=_FEWEST, mode=Mode.LAZY, seconds=self._seconds, preload=_preloaded())
+        request = Request(
+            text=text,
+            steps=_FEWEST,
+            mode=Mode.LAZY,
+            seconds=self._seconds,
+            data_bytes=_memory(),
+            preload=_preloaded(),
+        )
         return _log(worker.run(request).left)
 
     def _is_placed(self, script: str) -> bool:
@@ -247,6 +255,7 @@ class ScriptRuns:
             owned=plan.folders,
             # What waits for a boundary at the end is counted there only.
             halved=not plan.ends,
+            data_bytes=_memory(),
         )
         short, long = (_log(left) for left in (figures.left or ("", "")))
         return ScriptRun(text, figures, short if plan.ends else _shorter(long), long)
@@ -257,6 +266,14 @@ def _shorter(log: Log | None) -> Log | None:
     if log is None or log.half is None:
         return None
     return msgspec.structs.replace(log, reached=log.half.reached, turns=log.half.turns, steps=log.half.steps)
+
+
+def _memory() -> int:
+    """Bytes for one script: a third of what the machine has, which two of them share with others."""
+    try:
+        return max(_LEAST_MEMORY, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 3)
+    except (AttributeError, OSError, ValueError):
+        return _LEAST_MEMORY
 
 
 def _preloaded() -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import msgspec
 
 from xlalint.device.recording.counts import LineCounts
 from xlalint.device.worker.client import Worker, WorkerError
-from xlalint.device.worker.protocol import Failure, Request
+from xlalint.device.worker.protocol import MEMORY, Failure, Request
 from xlalint.findings.model import Mode
 
 __all__ = ["Figures", "Worker", "WorkerError", "measure"]
@@ -52,6 +52,7 @@ def measure(
     fresh: bool = False,
     owned: tuple[str, ...] = (),
     halved: bool = False,
+    data_bytes: int = MEMORY,
 ) -> Figures:
     """Run ``text`` at ``steps`` and at twice as many.
 
@@ -73,6 +74,7 @@ def measure(
         devices=devices,
         fresh=fresh,
         owned=owned,
+        data_bytes=data_bytes,
     )
     longer = msgspec.structs.replace(asked, steps=2 * steps, record=record, halved=halved)
     if halved:

@@ -19,6 +19,8 @@ DYNAMO = ("torch._dynamo", "torch._functorch.aot_autograd", "torch_xla._dynamo.d
 TASKS = max(1024, 16 * (os.cpu_count() or 1))
 """Processes and threads: the device's runtime starts some for each core."""
 FILES = 100_000
+MEMORY = 4 << 30
+"""Bytes of one program."""
 _LENGTH_BYTES = 8
 
 
@@ -33,7 +35,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     mode: Mode
     seconds: float = 60.0
     """Wall time before the program and all that it started are killed."""
-    data_bytes: int = 4 << 30
+    data_bytes: int = MEMORY
     """RLIMIT_DATA of each process (not RLIMIT_AS: importing torch_xla alone maps 5 GB), and all pages of all of them,
     shared ones counted once."""
     cpu_seconds: int = 300
