@@ -40,7 +40,7 @@ def _words(command: Any, text: Callable[[str], str]) -> list[str]:
     for parameter in command.params:
         if parameter.required:
             option = [] if parameter.param_type_name == "argument" else [parameter.opts[0]]
-            words += [*option, *[_value(parameter, text)] * max(parameter.nargs, 1)]
+            words += [*option, *[_word_of(parameter, text)] * max(parameter.nargs, 1)]
     inner = getattr(command, "commands", None)
     if inner:
         name = next(iter(inner))
@@ -48,6 +48,6 @@ def _words(command: Any, text: Callable[[str], str]) -> list[str]:
     return words
 
 
-def _value(parameter: Any, text: Callable[[str], str]) -> str:
+def _word_of(parameter: Any, text: Callable[[str], str]) -> str:
     choices = getattr(parameter.type, "choices", None)
     return str(choices[0]) if choices else _BY_TYPE.get(parameter.type.name) or text(parameter.name.lower())
