@@ -15,7 +15,7 @@ from xlalint.findings.model import Skipped
 from xlalint.program.import_graph import ImportGraph
 from xlalint.program.link import INSTALLED
 from xlalint.program.syntax import Unparsable, parse
-from xlalint.program.unused import NOTHING_UNUSED, unused_in
+from xlalint.program.usage import ALL_USED, usage_in
 from xlalint.sources.dependents import File, Index
 from xlalint.sources.discover import Found, discover, shown
 from xlalint.sources.ignored import excluded_with_parents
@@ -164,7 +164,7 @@ def _input(texts: Texts, reported: frozenset[str], remarks: Sequence[str], whole
     return Input(
         tuple(sources),
         frozenset(texts.shown[path] for path in reported),
-        Around(beside, reported, surroundings, unused_in(files) if whole else NOTHING_UNUSED),
+        Around(beside, reported, surroundings, usage_in(files) if whole else ALL_USED),
         remarks=tuple(remarks),
     )
 

@@ -20,7 +20,7 @@ from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Diagnostic, Judged, Skipped
 from xlalint.findings.settings import defaults
 from xlalint.linting import Bench, Options
-from xlalint.program.unused import unused_in
+from xlalint.program.usage import usage_in
 from xlalint.sources.dependents import File
 from xlalint.sources.source import Source
 
@@ -176,7 +176,7 @@ def laid_out(files: Mapping[str, str], folder: str) -> list[Source]:
 
 def around_all(sources: Iterable[Source]) -> Around:
     """What is known of a project that has these files and no others."""
-    return Around(unused=unused_in({source.path: File(source.path, source.text.encode()) for source in sources}))
+    return Around(usage=usage_in({source.path: File(source.path, source.text.encode()) for source in sources}))
 
 
 def _moved(one: Diagnostic, folder: str) -> Diagnostic:

@@ -146,7 +146,7 @@ def test_a_file_without_torch_that_is_handed_tensors_is_linted(xlalint: Xlalint,
 @pytest.mark.parametrize("named", [["u"], ["u/train.py", "u/engine.py", "u/parts.py"]])
 def test_a_script_without_torch_that_a_module_gives_tensors_is_linted(xlalint: Xlalint, named: list[str]) -> None:
     Path("u").mkdir()
-    Path("u/engine.py").write_text("import torch\n\n\ndef loss_of(x):\n    return torch.mean(x)\n")
+    Path("u/engine.py").write_text('import torch\n\n\ndef loss_of(x):\n    return torch.mean(x.to("xla"))\n')
     Path("u/parts.py").write_text("from engine import loss_of\n")
     loop = "for x in loader:\n    loss = loss_of(x)\n    loss.backward()\n    print(loss.item())\n"
     Path("u/train.py").write_text(f"from parts import loss_of\n\n{loop}")

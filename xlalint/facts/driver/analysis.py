@@ -71,7 +71,7 @@ def workspace_of(sources: Iterable[Source], assumptions: AssumptionsOf, around: 
     if around.surroundings is not None:
         shown = {path: shown.get(path, path) for path in sorted(around.surroundings.files)}
     merged = merged_assumptions(shown, assumptions)
-    return Workspace(by_path, merged, around.beside, around.reported, around.surroundings, around.unused)
+    return Workspace(by_path, merged, around.beside, around.reported, around.surroundings, around.usage)
 
 
 def merged_assumptions(shown: dict[str, str], assumptions: AssumptionsOf) -> Assumptions:

@@ -29,7 +29,7 @@ class ProgramFacts:
         failures: Iterable[Failure],
     ) -> None:
         functions = merge_partitions(parts)
-        self.heat = HeatMap([one.facts for one in functions.values()], workspace.files, workspace.unused)
+        self.heat = HeatMap([one.facts for one in functions.values()], workspace.files, workspace.usage)
         self.switches = SwitchesTold(self.heat, functions.values())
         self.xla = files_with_xla(indexes, workspace.files)
         self.cuda = {path: package for index in indexes for path, package in index.cuda.items()}

@@ -12,7 +12,7 @@ import msgspec
 from xlalint.facts.options import Assumptions
 from xlalint.program.import_graph import ImportGraph
 from xlalint.program.link import dotted_name, import_roots, source_root
-from xlalint.program.unused import NOTHING_UNUSED, Unused
+from xlalint.program.usage import ALL_USED, Usage
 from xlalint.sources.dependents import Index
 from xlalint.sources.discover import shown
 from xlalint.sources.read import read
@@ -48,7 +48,7 @@ class Around(msgspec.Struct, frozen=True):
     beside: dict[str, str] = {}
     reported: frozenset[str] | None = None
     surroundings: Surroundings | None = None
-    unused: Unused = NOTHING_UNUSED
+    usage: Usage = ALL_USED
 
 
 ALONE = Around()
@@ -65,7 +65,7 @@ class Workspace(msgspec.Struct, frozen=True):
     reported: Container[str] | None = None
     """The files of which findings are told; None: all."""
     surroundings: Surroundings | None = None
-    unused: Unused = NOTHING_UNUSED
+    usage: Usage = ALL_USED
     """What nothing in the project uses."""
 
     def is_reported(self, path: str) -> bool:

@@ -44,7 +44,7 @@ from xlalint.facts.regions import (
 )
 from xlalint.knowledge.tables import frameworks
 from xlalint.program.ir import unpack
-from xlalint.program.unused import NOTHING_UNUSED, Unused
+from xlalint.program.usage import ALL_USED, Usage
 
 
 class Giving(msgspec.Struct, frozen=True):
@@ -57,9 +57,7 @@ class Giving(msgspec.Struct, frozen=True):
 class HeatMap(StepLoops):
     """The fixpoint. ``pace(function, region)`` answers; ``chain(function)`` tells the calls from the step loop."""
 
-    def __init__(
-        self, functions: Iterable[FunctionFacts], files: Iterable[str] = (), unused: Unused = NOTHING_UNUSED
-    ) -> None:
+    def __init__(self, functions: Iterable[FunctionFacts], files: Iterable[str] = (), usage: Usage = ALL_USED) -> None:
         super().__init__(functions, files)
         self.by_name = {key[:2]: function for key, function in self.functions.items()}
         """By path and qualified name."""
@@ -70,7 +68,7 @@ class HeatMap(StepLoops):
         self.giving = self.asked_and_given()
         self.spread()
         self.compiled = self.find_compiled()
-        self.unused = unused
+        self.usage = usage
         self.passed = passed_functions(self, self.is_fixed, self.never_used())
         self.restarting = {
             (key[0], key[1], unpack(loop[1])[0])
@@ -125,8 +123,8 @@ class HeatMap(StepLoops):
     def never_used(self) -> frozenset[FunctionKey]:
         """The functions that nothing in an application names: neither themselves nor what they stand in. What a
         framework may call is another matter."""
-        found = {key for key in self.functions if self.unused.holds(key[0], key[1])}
-        named = self.unused.named
+        found = {key for key in self.functions if self.usage.holds(key[0], key[1])}
+        named = self.usage.named
         if named is not None:
             found |= {key for key, function in self.functions.items() if self.is_unnamed(function, named)}
         return frozenset(found)
@@ -142,7 +140,7 @@ class HeatMap(StepLoops):
         a file."""
         if function.key in self.passed or function.is_passed_by(arms):
             return True
-        return function.key[1] == "<module>" and self.unused.is_trial(function.key[0], unpack(at)[0])
+        return function.key[1] == "<module>" and self.usage.is_trial(function.key[0], unpack(at)[0])
 
     # Paces
 
@@ -167,6 +165,9 @@ class HeatMap(StepLoops):
                 continue
             if edge.callee in self.asked and self.gives(key, edge, given):
                 yield edge.callee
+            if edge.callee in self.tests and key not in self.tests:
+                # What a test hands over is called for the test, as often as that wants it.
+                continue
             mine = self.base[edge.callee]
             if given is mine or not hotter(given, mine):
                 continue

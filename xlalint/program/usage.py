@@ -1,4 +1,4 @@
-"""What an application never uses: definitions that nothing in it names, as far as its text tells.
+"""What an application uses of itself, and what it never does, as far as its text tells.
 
 A library is used by others, so whatever it defines may run. An application runs from its scripts: what none of their
 statements names, nor anything that those name in turn, does not run. A name in a short string counts as a use, and
@@ -48,14 +48,27 @@ _MADE_UP = re.compile(
 )
 _PROGRAM = re.compile(
     rb"(?<![.\w])(?:main|train\w*|evaluate|run\w*|launch|spawn)[ \t]*\(|\bparse_args\b|\bArgumentParser\b|\bargv\b"
-    rb"|\bDataLoader\b|\bepochs?\b|\.(?:fit|run|load_state_dict)\("
+    rb"|\bDataLoader\b|\bepochs?\b|\.(?:fit|run|load_state_dict)\(|^[ \t]+(?:for|while)\b",
+    re.MULTILINE,
 )
 """What tells a program from a block that tries something out."""
+_MODEL = re.compile(rb"\.backward\(|\bload_state_dict\(")
+"""What a program does with a model, be it to train it or to use it."""
+_MOVES = re.compile(
+    rb"\.to\(|cuda|xla|device|set_default_tensor_type|accelerat|fabric|\bTrainer\b|lightning|ignite|deepspeed|fastai"
+    rb"|transformers|diffusers|\bpipeline\("
+)
+"""What may put something on a device, in whatever way."""
+_LEARNS = re.compile(
+    rb"backward|\bgrad\b|optim|\bTrainer\b|\.(?:fit|learn|train_\w+)\(|lightning|accelerat|fastai|ignite|Learner"
+    rb"|train_pipeline"
+)
+"""What may run a backward pass, in whatever way."""
 _METADATA = ("pyproject.toml", "setup.cfg")
 _TOPS = (".git", ".hg", ".svn", ".jj")
 
 
-class Unused(msgspec.Struct, frozen=True):
+class Usage(msgspec.Struct, frozen=True):
     """``definitions`` are the top-level functions and classes that nothing names, by path; ``named`` all the names that
     occur in what runs, and None where methods may be called that the text does not name; ``trials`` the lines from
     which files try out what they define, by path."""
@@ -63,6 +76,10 @@ class Unused(msgspec.Struct, frozen=True):
     definitions: dict[str, frozenset[str]] = {}
     named: frozenset[str] | None = None
     trials: dict[str, int] = {}
+    moves: bool = True
+    """Whether anything may be moved to a device, or made there: where nothing is, all lies on the host."""
+    learns: bool = True
+    """Whether anything may learn, so that there are backward passes."""
 
     def holds(self, path: str, qualname: str) -> bool:
         return qualname.split(".", 1)[0] in self.definitions.get(path, ())
@@ -71,27 +88,33 @@ class Unused(msgspec.Struct, frozen=True):
         return line > self.trials.get(path, line)
 
 
-NOTHING_UNUSED = Unused()
+ALL_USED = Usage()
 
 
-def unused_in(files: Mapping[str, File]) -> Unused:
-    """What nothing uses of these files, which are all of a project, by their absolute paths."""
+def usage_in(files: Mapping[str, File]) -> Usage:
+    """What these files use of each other, which are all of a project, by their absolute paths."""
     of_libraries = packaged(files)
+    trials = {path: line_of_main(file) for path, file in files.items() if len(files) > 1 and tries_out(file)}
+    own = [file for path, file in files.items() if path not in of_libraries]
     imported = frozenset(name for file in files.values() for name in imported_names(file))
+    runs = any(starts(file, imported) and not is_read_by_others(file) for file in own)
+    is_open = bool(of_libraries) or not runs or not any(_MODEL.search(file.data) for file in own)
+    moves = is_open or any(_MOVES.search(file.data) for file in own)
+    learns = is_open or any(_LEARNS.search(file.data) for file in own)
     modules = frozenset(file.module_name for file in files.values())
-    if not any(is_program(file, modules, imported) for path, file in files.items() if path not in of_libraries):
-        return NOTHING_UNUSED
-    if any(_ANYWHERE.search(file.data) for file in files.values()):
-        return NOTHING_UNUSED
+    if not any(is_program(file, modules, imported) for file in own) or looks_anywhere(files):
+        return Usage(trials=trials, moves=moves, learns=learns)
     open = of_libraries | opened(files)
     live = led_to(files, [file for path, file in files.items() if path in open or starts(file, imported)])
     reached = Reached(files, live, open)
     asks = any(_INTO.search(files[path].data) for path in live)
-    return Unused(
-        reached.unreached(),
-        None if asks else frozenset(map(os.fsdecode, reached.named)),
-        {path: line_of_main(file) for path, file in files.items() if path not in of_libraries and tries_out(file)},
-    )
+    named = None if asks else frozenset(map(os.fsdecode, reached.named))
+    return Usage(reached.unreached(), named, trials, moves, learns)
+
+
+def looks_anywhere(files: Mapping[str, File]) -> bool:
+    """Whether names of any file may be meant by what is only known as the program runs."""
+    return any(_ANYWHERE.search(file.data) for file in files.values())
 
 
 def imported_names(file: File) -> frozenset[bytes]:
