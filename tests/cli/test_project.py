@@ -170,3 +170,16 @@ def test_a_script_without_torch_tells_how_often_it_calls(xlalint: Xlalint) -> No
     Path("main.py").write_text('from net import build\n\nif __name__ == "__main__":\n    build(0, None)\n')
     outcome = xlalint(".", "--assume-xla", "--output-format", "json")
     assert [(one["code"], one["heat"]) for one in json.loads(outcome.out)["findings"]] == [("XLA506", "once")]
+
+
+def test_of_a_part_of_a_project_nothing_is_taken_for_unused(xlalint: Xlalint) -> None:
+    Path("pkg").mkdir()
+    Path("pkg/loss.py").write_text("import torch\n\n\nclass Loss(torch.nn.Module):\n    def forward(self, x):\n")
+    with Path("pkg/loss.py").open("a") as file:
+        file.write("        return x / x.sum().item()\n")
+    Path("pkg/train.py").write_text("def run():\n    pass\n")
+    main = "import torch\nfrom pkg.train import run\n{rest}\nif __name__ == '__main__':\n    run()\n"
+    Path("main.py").write_text(main.format(rest=""))
+    assert asked(xlalint, ".", "--assume-xla") == []
+    Path("main.py").write_text(main.format(rest="from pkg.data import rows\n"))
+    assert asked(xlalint, ".", "--assume-xla") == [("pkg/loss.py", 6, "XLA101")]

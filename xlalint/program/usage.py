@@ -2,7 +2,7 @@
 
 A library is used by others, so whatever it defines may run. An application runs from its scripts: what none of their
 statements names, nor anything that those name in turn, does not run. A name in a short string counts as a use, and
-where a program looks names up as it runs, anything may be meant.
+where a program looks names up as it runs, anything may be meant. Of a part of a project nothing is known.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 import msgspec
 
 from xlalint.program.link import INSTALLED
+from xlalint.program.missing_modules import are_complete
 from xlalint.sources.dependents import Definition, File, words
 from xlalint.sources.screen import is_main
 
@@ -98,6 +99,8 @@ def usage_in(files: Mapping[str, File]) -> Usage:
     own = [file for path, file in files.items() if path not in of_libraries]
     imported = frozenset(name for file in files.values() for name in imported_names(file))
     runs = any(starts(file, imported) and not is_read_by_others(file) for file in own)
+    if runs and not are_complete(files):
+        return Usage(trials=trials)
     is_open = bool(of_libraries) or not runs or not any(_MODEL.search(file.data) for file in own)
     moves = is_open or any(_MOVES.search(file.data) for file in own)
     learns = is_open or any(_LEARNS.search(file.data) for file in own)
