@@ -7,6 +7,9 @@ import msgspec
 from xlalint.device.borders.item_forms import ItemForm
 from xlalint.findings.model import Neutral
 
+CUT_OFF = "the loop has had its turns"
+"""Why a program ends whose loop without a boundary is counted."""
+
 
 class Place(msgspec.Struct, frozen=True):
     """A flagged place, by its file and range: lines and columns from 1."""

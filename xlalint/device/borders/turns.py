@@ -6,13 +6,16 @@ says so. What lies around such a loop, as epochs do, runs once.
 
 from __future__ import annotations
 
+import inspect
+import sys
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any
 
 from xlalint.device.borders.clock import Clock, Enough
-from xlalint.device.borders.plan import LoopPlace, Plan
+from xlalint.device.borders.plan import CUT_OFF, LoopPlace, Plan
 
 _OTHERS = 2
 """Turns of loops that take steps, where another one is counted."""
@@ -64,6 +67,11 @@ class Loops:
             return count >= self.most
         return site in self._around and count >= _AROUND
 
+    def is_passed_over(self, site: LoopPlace, frame: FrameType) -> bool:
+        """Whether a loop of a generator only hands on what it iterates over: who asks it takes the steps."""
+        named = site == self.plan.loop or site in self.plan.step_loops
+        return not named and bool(frame.f_code.co_flags & inspect.CO_GENERATOR)
+
     def opens_surplus(self, site: object, count: int) -> bool:
         """Whether what follows is more than a run of half the steps would do, and was not before."""
         surplus = self.clock.surplus
@@ -91,7 +99,7 @@ class Loops:
         self.clock.end_step()
         if self.plan.ends and site == self.plan.loop:
             self.clock.hold_what_lives()
-            raise Enough("the loop has had its turns")
+            raise Enough(CUT_OFF)
 
     def begin(self, site: LoopPlace, drawn: bool) -> _Turn:
         if drawn:
@@ -132,6 +140,9 @@ class LoopsOfFile:
     def turns(self, items: Iterable[Any], line: int) -> Iterator[Any]:
         """The items of a `for`, up to the last one that is wanted."""
         loops, site = self.loops, LoopPlace(self.path, line)
+        if loops.is_passed_over(site, sys._getframe(1)):
+            yield from items
+            return
         given, count, opened = iter(items), 0, False
         try:
             while not loops.is_enough(site, count):
@@ -161,7 +172,10 @@ class LoopsOfFile:
 
     def turn(self, line: int) -> bool:
         """Whether a `while` may ask for another turn."""
-        loops, site, own = self.loops, LoopPlace(self.path, line), self._whiles.setdefault(line, _While())
+        loops, site = self.loops, LoopPlace(self.path, line)
+        if loops.is_passed_over(site, sys._getframe(1)):
+            return True
+        own = self._whiles.setdefault(line, _While())
         if own.turn is not None:
             loops.end(own.turn)
             own.turn = None

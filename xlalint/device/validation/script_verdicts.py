@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from xlalint.device.borders.plan import CUT_OFF
 from xlalint.device.recording.counts import LineCounts
 from xlalint.device.validation.case import Case
 from xlalint.device.validation.failure_reasons import failed
@@ -64,6 +65,13 @@ class _Proof:
             return by_line
         before = self.runs.baseline(self.script, self.command, self.case.diagnostic, self.worker)
         self._must_have_come_here(before)
+        if (
+            self.case.diagnostic.neutral is Neutral.BOUNDARY
+            and before.long is not None
+            and before.long.ended != CUT_OFF
+        ):
+            # What waits for a boundary is counted where the loop is cut off.
+            raise NoVerdict(f"ends in the midst of its loop: {before.long.ended or 'there are no more items'}")
         after = self.runs.without(self.script, self.command, self.case.diagnostic, self.worker)
         if after.failure is not None:
             raise NoVerdict(f"does not run without the flagged place: {failed(after.failure)}")
