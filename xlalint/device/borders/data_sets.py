@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from xlalint.device.borders.clock import Clock
+from xlalint.device.borders.image_sides import ImageSides
 
 torch: Any = import_module("torch")
 
@@ -39,20 +40,21 @@ _FORMS = MappingProxyType(
     }
 )
 """As their authors say; subclasses are found by their bases."""
-_ANY = _Form("RGB", 256, 256, 10)
+_ANY = _Form("RGB", 0, 0, 10)
+"""Of files, whose images may have any size."""
 _UNREADABLE = (OSError, RuntimeError, ValueError, ImportError, IndexError)
 
 
-def stand_in_for_torchvision(clock: Clock) -> None:
+def stand_in_for_torchvision(clock: Clock, sides: ImageSides) -> None:
     """Those of its data sets that can't be read give made-up items."""
     sets = import_module("torchvision.datasets")
     for name in sets.__all__:
         kind = getattr(sets, name)
         if isinstance(kind, type) and issubclass(kind, sets.VisionDataset) and "__init__" in vars(kind):
-            kind.__init__ = _reading(kind, kind.__init__, clock)  # type: ignore[misc]
+            kind.__init__ = _reading(kind, kind.__init__, clock, sides)  # type: ignore[misc]
 
 
-def _reading(kind: type, make: Callable[..., None], clock: Clock) -> Callable[..., None]:
+def _reading(kind: type, make: Callable[..., None], clock: Clock, sides: ImageSides) -> Callable[..., None]:
     @functools.wraps(make)
     def made(self: Any, *args: Any, **kwargs: Any) -> None:
         if "download" in kwargs:
@@ -60,13 +62,13 @@ def _reading(kind: type, make: Callable[..., None], clock: Clock) -> Callable[..
         try:
             make(self, *args, **kwargs)
         except _UNREADABLE:
-            _make_up(self, args, kwargs)
+            _make_up(self, args, kwargs, sides)
             clock.assume(f"`{kind.__name__}` gives {_ROWS} made-up items, as its files are not there")
 
     return made
 
 
-def _make_up(data: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _make_up(data: Any, args: tuple[Any, ...], kwargs: dict[str, Any], sides: ImageSides) -> None:
     """What the class reads an item from, for classes that hold arrays, and for those that name files."""
     names = [each.__name__ for each in type(data).__mro__]
     form = next((_FORMS[name] for name in names if name in _FORMS), _ANY)
@@ -87,6 +89,9 @@ def _make_up(data: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         # Some are properties, which answer by themselves.
         with suppress(AttributeError):
             setattr(data, name, value)
+    if all(name not in _FORMS for name in names):
+        _items_of_files(data, labels, sides)
+        return
     pixels = _pixels(form)
     if "MNIST" in names or "USPS" in names:
         numbers = torch.tensor(labels)
@@ -96,14 +101,19 @@ def _make_up(data: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     elif "SVHN" in names or "STL10" in names:
         data.data, data.labels = pixels.permute(0, 3, 1, 2).numpy(), import_module("numpy").array(labels)
     else:
-        _items_of_files(data, pixels, labels)
+        _items_of_pixels(data, labels, lambda: pixels)
 
 
-def _items_of_files(data: Any, pixels: Any, labels: list[int]) -> None:
+def _items_of_files(data: Any, labels: list[int], sides: ImageSides) -> None:
+    """Their size is asked for when the first item is."""
+    _items_of_pixels(data, labels, functools.cache(lambda: _pixels(_Form("RGB", sides.side(), sides.side(), 1))))
+
+
+def _items_of_pixels(data: Any, labels: list[int], pixels: Callable[[], Any]) -> None:
     image = import_module("PIL.Image")
     data.samples = data.imgs = [(str(number), label) for number, label in enumerate(labels)]
     data.targets = labels
-    data.loader = lambda path: image.fromarray(pixels[int(path)].numpy())
+    data.loader = lambda path: image.fromarray(pixels()[int(path)].numpy())
     if not hasattr(data, "find_classes"):
 
         def item(self: Any, index: int) -> Any:

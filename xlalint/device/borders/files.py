@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from xlalint.device.borders.clock import Clock
+from xlalint.device.borders.image_sides import ImageSides
 from xlalint.device.borders.scratch_copy import own_copy
 
 torch: Any = import_module("torch")
@@ -30,8 +31,8 @@ _os: Any = import_module("os")
 
 _TEXTS = frozenset({".txt", ".tokens", ".raw"})
 _IMAGES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff"})
-_COUNT, _SIDE = 64, 256
-"""Of made-up images: how many a folder holds, and pixels of a side."""
+_COUNT = 64
+"""Of made-up images that a folder holds."""
 _MACHINERY = frozenset({"importlib", "importlib_metadata", "pathlib", "pkg_resources"})
 _MADE_UP = f"holds {_COUNT} made-up images, as it is not there"
 _TOLD = 3
@@ -55,7 +56,7 @@ class Restored(dict[str, Any]):
         return super().get(key, default)
 
 
-def stand_in_for_files(clock: Clock, owned: Callable[[str], bool]) -> None:
+def stand_in_for_files(clock: Clock, owned: Callable[[str], bool], sides: ImageSides) -> None:
     """From here on in this process. ``owned`` tells the program's own files, which ask for data."""
     _texts(clock)
     _mapped_arrays(clock)
@@ -64,7 +65,7 @@ def stand_in_for_files(clock: Clock, owned: Callable[[str], bool]) -> None:
     _saved(saved)
     _restored(clock, saved)
     _terminal()
-    _images(clock, owned)
+    _images(clock, owned, sides)
 
 
 def _terminal() -> None:
@@ -205,10 +206,10 @@ def _taking(original: Any, absent: list[str]) -> Any:
     return load_state_dict
 
 
-def _images(clock: Clock, asks: Callable[[str], bool]) -> None:
+def _images(clock: Clock, asks: Callable[[str], bool], sides: ImageSides) -> None:
     """Folders that are not there hold made-up images."""
     _names(clock, asks)
-    _opened_images(clock)
+    _opened_images(clock, sides)
 
 
 def _names(clock: Clock, asks: Callable[[str], bool]) -> None:
@@ -251,7 +252,7 @@ def _has_images(folder: str, form: str) -> bool:
     return (bool(folder) and os.path.isdir(folder)) or not (suffix in _IMAGES or suffix in (".*", ""))
 
 
-def _opened_images(clock: Clock) -> None:
+def _opened_images(clock: Clock, sides: ImageSides) -> None:
     try:
         images: Any = import_module("PIL.Image")
     except ImportError:
@@ -264,7 +265,8 @@ def _opened_images(clock: Clock) -> None:
         except FileNotFoundError:
             clock.assume("images that are not there are made up")
             number = zlib.crc32(str(file).encode())
-            made = images.effect_noise((_SIDE, _SIDE), 32 + number % 64)
+            side = sides.side()
+            made = images.effect_noise((side, side), 32 + number % 64)
             return made.convert("RGB")
 
     images.open = opened

@@ -227,6 +227,7 @@ def _of_torch(told: Told) -> None:
             kind.__init__ = _without_argument(kind.__init__, _OF_SCHEDULERS, told)  # type: ignore[misc]
 
     _of_autograd()
+    _of_losses(told)
     _of_files(told)
     _of_spectra(told)
 
@@ -241,6 +242,21 @@ def _of_autograd() -> None:
         return backward(self, *args, **kwargs)
 
     torch.Tensor.backward = passed
+
+
+def _of_losses(told: Told) -> None:
+    """Targets of another form, with as many elements, were taken."""
+    functional = torch.nn.functional
+    entropy = functional.binary_cross_entropy
+
+    @functools.wraps(entropy)
+    def taken(input: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
+        if target.shape != input.shape and target.numel() == input.numel():
+            told("a target of a binary cross entropy has as many elements as the input, as was enough before torch 1.5")
+            target = target.view_as(input)
+        return entropy(input, target, *args, **kwargs)
+
+    functional.binary_cross_entropy = taken
 
 
 def _of_files(told: Told) -> None:

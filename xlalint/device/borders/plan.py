@@ -64,6 +64,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Whether data, arguments and files are stood in for."""
     batch: int = 4
     """The most rows of a batch; 0 for as many as the program asks for."""
+    side: int = 0
+    """Pixels of a side of images that are made up, as a rehearsal has found; 0 for nothing known."""
     smaller: bool = False
     """Whether images have fewer pixels than the program asks for."""
     given: dict[str, str] = {}
@@ -96,6 +98,8 @@ class Log(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments that a rehearsal has found to be needed."""
     options: dict[str, tuple[str, ...]] = {}
     """By the name of an option, expressions of other values that it may have."""
+    side: int = 0
+    """Pixels of a side of images that were made up; 0 where none was."""
     smaller: bool = False
     """Whether images were made with fewer pixels than the program asks for."""
     modes: tuple[bool, ...] = ()

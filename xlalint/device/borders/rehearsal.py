@@ -89,7 +89,9 @@ class Rehearsal:
             if report is None or report.done or not asked.search(report.message):
                 return way
             reports.append(report)
-        return max(range(ways), key=lambda way: reports[way].progress)
+            if time.monotonic() > self._end:
+                break
+        return max(range(len(reports)), key=lambda way: reports[way].progress)
 
     def _tried(self) -> Report | None:
         """How far a copy of this process comes; None in the copy."""

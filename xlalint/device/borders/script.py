@@ -25,6 +25,7 @@ from xlalint.device.borders.files import stand_in_for_files
 from xlalint.device.borders.former_environments import FormerEnvironments
 from xlalint.device.borders.former_scipy import answer_as_scipy_did
 from xlalint.device.borders.former_versions import answer_as_then, answer_as_torchvision_did
+from xlalint.device.borders.image_sides import ImageSides
 from xlalint.device.borders.instrumented_files import Instrumentation, InstrumentedFinder
 from xlalint.device.borders.launches import run_in_this_process
 from xlalint.device.borders.loaders import watch_loaders
@@ -72,6 +73,7 @@ class _Run:
         self._watched = [WatchedPlace(self._clock, self._placement) for _ in plan.places]
         self._owned = owner(plan.folders)
         self._clock.rehearsal = Rehearsal() if plan.rehearsed else None
+        self._sides = ImageSides(self._clock, plan.side)
         self._data = OwnData(self._clock, self._owned, plan.items, self._clock.rehearsal)
         self._compared = ComparedValues()
         self._alternatives = Alternatives(self._compared)
@@ -88,7 +90,11 @@ class _Run:
         except Enough as enough:
             return str(enough)
         except SystemExit as end:
-            return "" if end.code in (None, 0) else f"SystemExit: {end.code}"
+            if end.code in (None, 0):
+                return ""
+            if self._clock.rehearsal is not None:
+                self._clock.rehearsal.end_trial(f"SystemExit: {end.code}")
+            return f"SystemExit: {end.code}"
         except BaseException as error:  # the program may raise anything
             failure = self._failure(error)
             if self._clock.rehearsal is not None:
@@ -115,6 +121,7 @@ class _Run:
             given=self._clock.given,
             options=self._alternatives.told() if self._plan.rehearsed else {},
             smaller=self._clock.made_smaller,
+            side=self._sides.known,
             modes=tuple(sorted(self._clock.modes)),
             ended=ended,
             steps=self._clock.steps if self._plan.loop is None else self._loops.counted,
@@ -145,7 +152,7 @@ class _Run:
             expressions = Expressions(plan.given, plan.chosen)
             stand_in_for_arguments(expressions, plan.batch, clock, self._placement, self._compared, self._alternatives)
             enter_working_folder(plan.script, plan.folders)
-            stand_in_for_files(clock, self._owned)
+            stand_in_for_files(clock, self._owned, self._sides)
             self._data.watch()
             answer_as_then(clock)
             sys.meta_path.append(self._missing)
@@ -164,7 +171,7 @@ class _Run:
             self._environments.read(tree)
         names = {name for node in ast.walk(tree) for name in _modules(node)}
         if _TORCHVISION in names and self._plan.borders:
-            _once(_stand_in_for_data)(self._clock, self._plan.smaller)
+            _once(_stand_in_for_data)(self._clock, self._sides, self._plan.smaller)
         if _OPENCV in names and self._plan.borders:
             _once(stand_in_for_opencv)(self._clock)
         if _CLICK in names and self._plan.borders:
@@ -196,14 +203,14 @@ def _modules(node: ast.AST) -> list[str]:
     return [(node.module or "").partition(".")[0]] if isinstance(node, ast.ImportFrom) else []
 
 
-def _stand_in_for_data(clock: Clock, smaller: bool) -> None:
+def _stand_in_for_data(clock: Clock, sides: ImageSides, smaller: bool) -> None:
     try:
         import_module(_TORCHVISION)
     except ImportError:
         return
     from xlalint.device.borders.data_sets import stand_in_for_torchvision
 
-    stand_in_for_torchvision(clock)
+    stand_in_for_torchvision(clock, sides)
     answer_as_torchvision_did(clock)
     if smaller:
         from xlalint.device.borders.smaller_images import make_images_smaller

@@ -187,6 +187,7 @@ class ScriptRuns:
             ends=asked.ends,
             placed=self._is_placed(asked.script),
             items=rehearsed.items if rehearsed is not None else {},
+            side=rehearsed.side if rehearsed is not None else 0,
             smaller=rehearsed is None or rehearsed.smaller,
             given=self._given,
             chosen={**(rehearsed.given if rehearsed is not None else {}), **dict(asked.command)},
