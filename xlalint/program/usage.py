@@ -97,6 +97,8 @@ def usage_in(files: Mapping[str, File]) -> Usage:
     of_libraries = packaged(files)
     trials = {path: line_of_main(file) for path, file in files.items() if len(files) > 1 and tries_out(file)}
     own = [file for path, file in files.items() if path not in of_libraries]
+    if not own:
+        return Usage(trials=trials)
     imported = frozenset(name for file in files.values() for name in imported_names(file))
     runs = any(starts(file, imported) and not is_read_by_others(file) for file in own)
     if runs and not are_complete(files):
@@ -144,6 +146,8 @@ def statements(file: File) -> Iterator[bytes]:
 
 def tries_out(file: File) -> bool:
     """Whether the block for ``__main__`` only shows what the file defines, with made-up tensors."""
+    if not is_main(file.data):
+        return False
     blocks = [text for text in statements(file) if is_main(text)]
     return bool(blocks) and all(_MADE_UP.search(block) and not _PROGRAM.search(block) for block in blocks)
 
