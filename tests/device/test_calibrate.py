@@ -166,6 +166,10 @@ def test_ctrl_c_ends_all_of_it_and_writes_nothing(tmp_path: Path) -> None:
     run.send_signal(signal.SIGINT)
     assert run.wait(timeout=20) == 130
     assert list(tmp_path.iterdir()) == []
+    # Who was killed may be there for a moment, on a machine with other work.
+    deadline = time.monotonic() + 10
+    while _marked(mark) and time.monotonic() < deadline:
+        time.sleep(0.2)
     assert _marked(mark) == []
 
 
