@@ -8,18 +8,7 @@ import re
 import msgspec
 
 from xlalint.facts.domain.lattice import sequence
-from xlalint.facts.domain.values import (
-    KNOWN,
-    NONE,
-    XLA,
-    Host,
-    KnownObject,
-    Sequence,
-    Tensor,
-    Value,
-    surely_tensor,
-    tensor_of,
-)
+from xlalint.facts.domain.values import NONE, XLA, Host, KnownObject, Sequence, Tensor, Value, surely_tensor, tensor_of
 from xlalint.facts.events import Effect
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
@@ -80,8 +69,7 @@ def check_op(
         costs = row.costs_for(bound)
     forward = sureness(costs, row.is_likely_for(bound))
     backward = None
-    learns = any(t.grad for t in live) and not (value.certainty < KNOWN and tells_label(operand))
-    if row.backward_costs != "never" and not is_without_gradients(frame) and learns:
+    if row.backward_costs != "never" and not is_without_gradients(frame) and any(t.grad for t in live):
         backward = sureness(row.backward_costs_for(bound), row.is_backward_likely_for(bound))
         if is_called_by_name(frame) and frame.given_by_signature():
             backward = None
@@ -102,14 +90,6 @@ def check_op(
             detail=detail,
             backward_only=True,
         )
-
-
-def tells_label(node: ir.Expr | None) -> bool:
-    """Whether the name of what is only taken for a tensor says that it is a label: no gradient flows into those."""
-    return type(node) is ir.Name and LABEL_NAMES.search(node.name) is not None
-
-
-LABEL_NAMES = re.compile(r"(^|_)(targets?|labels?|gt|ground_truth|masks?)$")
 
 
 def is_without_gradients(frame: Frame) -> bool:

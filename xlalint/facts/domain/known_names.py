@@ -5,6 +5,9 @@ They stand here and not in a table because they hold no judgement: what an op co
 
 from __future__ import annotations
 
+import functools
+import re
+
 from xlalint.facts.domain.values import ANY_HOST, BOOL, DTYPE, TENSOR_ROLES, XLA_DEVICE, Value
 from xlalint.knowledge.tables import results
 
@@ -217,6 +220,15 @@ TENSOR_SUFFIXES = (
     "_states", "_ids", "_mask", "_embeds", "_embeddings", "_values", "_features", "_weights", "_emb", "_embedding",
     "_feats", "_logits", "_labels", "_probs", "_scores", "_targets", "_preds",
 )  # fmt: skip
+WITHOUT_GRADIENT = re.compile(r"(?:^|_)(?:targets?|gt|ground_truth|ids)$|(?:labels?|masks?)$").search
+
+
+@functools.lru_cache(maxsize=8192)
+def is_without_gradient(name: str) -> bool:
+    """Labels, masks and ids: no gradient flows into what is called so."""
+    return WITHOUT_GRADIENT(name) is not None
+
+
 DRIVER_NAMES = frozenset({"fabric", "accelerator"})
 DRIVER_USES = frozenset({"setup", "prepare", "setup_dataloaders", "clip_gradients", "unwrap_model", "no_backward_sync"})
 """What is done to the object of a framework that runs backward, and sets the step boundary, itself."""

@@ -18,6 +18,7 @@ from xlalint.facts.domain.known_names import (
     TENSOR_ONLY,
     TENSOR_SUFFIXES,
     is_model_name,
+    is_without_gradient,
 )
 from xlalint.facts.domain.lattice import sequence, union
 from xlalint.facts.domain.role import Role
@@ -131,13 +132,10 @@ def by_signature(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Param
     value = engine.promised.get(parameter)
     if value is None:
         value = told_of(engine, function, parameter)
-        if type(value) is Tensor and parameter.name.endswith(WITHOUT_GRADIENT):
+        if type(value) is Tensor and is_without_gradient(parameter.name):
             value = value.but(grad=False)
         engine.promised[parameter] = value
     return value
-
-
-WITHOUT_GRADIENT = ("mask", "_ids", "labels")
 
 
 def told_of(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) -> Value:
@@ -185,7 +183,7 @@ def by_annotation(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Para
 
 def is_model_input(name: str) -> bool:
     """Inputs of a model, as their names tell: no gradient flows into them."""
-    return name.endswith(("mask", "_ids", "labels", "masks")) or name in ("pixel_values", "input_features", "images")
+    return is_without_gradient(name) or name in ("pixel_values", "input_features", "images")
 
 
 def by_framework(engine: Evaluator, function: ir.FunctionIR, parameter: ir.Parameter) -> Value | None:

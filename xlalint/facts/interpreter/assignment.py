@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlalint.facts.detectors.environment import check_assigned
 from xlalint.facts.detectors.loss import as_used
+from xlalint.facts.domain.known_names import is_without_gradient
 from xlalint.facts.domain.lattice import join, join_all, join_maybe, sequence
 from xlalint.facts.domain.refinement import as_operand
 from xlalint.facts.domain.role import Role
@@ -11,6 +12,7 @@ from xlalint.facts.domain.values import (
     DECLARED,
     FALSE,
     HOST,
+    KNOWN,
     NONE,
     NUMPY,
     SIZE,
@@ -49,7 +51,7 @@ from xlalint.program import ir
 
 def assign(frame: Frame, target: ir.Expr, value: Value, source: ir.Expr | None) -> None:
     if isinstance(target, ir.Name):
-        frame.bind(target.name, as_used_by_numpy(frame, target.name, as_used(frame, target.name, value)))
+        frame.bind(target.name, as_named(frame, target.name, value))
     elif isinstance(target, ir.Display):
         unpack_into(frame, target, value, source)
     elif isinstance(target, ir.Attribute):
@@ -58,6 +60,14 @@ def assign(frame: Frame, target: ir.Expr, value: Value, source: ir.Expr | None) 
         assign_subscript(frame, target, value)
     elif isinstance(target, ir.Starred):
         assign(frame, target.value, value, None)
+
+
+def as_named(frame: Frame, name: str, value: Value) -> Value:
+    """What a name is bound to, by what it is used for and, where it is not surely a tensor, by what it is called."""
+    value = as_used_by_numpy(frame, name, as_used(frame, name, value))
+    if type(value) is Tensor and value.grad and value.certainty < KNOWN and is_without_gradient(name):
+        return value.but(grad=False)
+    return value
 
 
 def unpack_into(frame: Frame, target: ir.Display, value: Value, source: ir.Expr | None) -> None:
