@@ -13,7 +13,6 @@ from xlalint.facts.domain.lattice import join_maybe, sequence
 from xlalint.facts.domain.refinement import at_most, without_gradient
 from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
-    HOST,
     INT,
     NONE,
     UNKNOWN,
@@ -24,14 +23,13 @@ from xlalint.facts.domain.values import (
     KnownObject,
     Namespace,
     Struct,
-    Tensor,
     Value,
     batch_on,
     instance,
     known_object,
 )
 from xlalint.facts.engine.annotations import annotated
-from xlalint.facts.engine.attributes import CALL_DEPTH_FOR_ATTRIBUTES, ONLY_CONSTANTS, Attributes
+from xlalint.facts.engine.attributes import CALL_DEPTH_FOR_ATTRIBUTES, ONLY_CONSTANTS
 from xlalint.facts.engine.binding import bind_call, bind_signature, is_loader_name
 from xlalint.facts.engine.contradiction import SIGNATURE, Contradictions
 from xlalint.facts.engine.function_kinds import (
@@ -42,6 +40,7 @@ from xlalint.facts.engine.function_kinds import (
     is_vmapped,
     is_without_grad,
 )
+from xlalint.facts.engine.globals import Globals
 from xlalint.facts.engine.outcome import holds_numbers, is_guessed, left_in_object, with_later_names
 from xlalint.facts.engine.skipped_tests import SkippedTests
 from xlalint.facts.external import Follower
@@ -52,7 +51,6 @@ from xlalint.facts.interpreter.assignment import assign
 from xlalint.facts.interpreter.calls import apply
 from xlalint.facts.interpreter.decorators import note_decorators
 from xlalint.facts.interpreter.expressions import EXPRESSIONS
-from xlalint.facts.interpreter.names import symbol_value
 from xlalint.facts.interpreter.statements import execute
 from xlalint.facts.kinds import RegionKind, SignKind
 from xlalint.facts.libraries.installed.followed_calls import INSTALLED
@@ -67,7 +65,7 @@ from xlalint.facts.state.memo import Budget, Memo, Summary, summary_of
 from xlalint.facts.state.work_bound import WorkBound
 from xlalint.knowledge.ops import OpTable, load_ops
 from xlalint.program import ir
-from xlalint.program.link import GlobalName, Program
+from xlalint.program.link import Program
 from xlalint.program.traversal import called_name, decorator_names, last_name
 
 CALL_DEPTH = 3
@@ -76,7 +74,7 @@ COST_BOUND = 6000
 """Evaluations that one query may cause before its further calls are answered by annotations."""
 
 
-class Engine(Attributes):
+class Engine(Globals):
     expressions = EXPRESSIONS
     execute = staticmethod(execute)
     assign = staticmethod(assign)
@@ -110,10 +108,6 @@ class Engine(Attributes):
     def ops_of(self, path: str) -> OpTable:
         """What ops cost in a file."""
         return self.assumptions.ops_by_file.get(path, self._ops)
-
-    def definitions_seen_by(self, function: ir.FunctionIR) -> Names:
-        """What the top-level names of its file are known to mean, variables left out: filled as they are met."""
-        return self._definitions.setdefault((function.module, function.name == "<module>"), {})
 
     @property
     def torch_version(self) -> str:
@@ -344,57 +338,6 @@ class Engine(Attributes):
             frame.quiet = 1
             known = self._defaults[node] = frame.evaluate(node)
         return known
-
-    # Attributes, globals
-
-    def global_value(self, frame: Frame, symbol: GlobalName) -> Value:
-        """A top-level variable: its one expression where there is one, else what the module leaves there."""
-        module, name = symbol.module, symbol.name
-        expressions = module.globals.get(name, ())
-        depth = frame.depth
-        if depth.attributes == ONLY_CONSTANTS and len(expressions) == 1 and name not in module.reassigned:
-            return Frame(self, module.body, Environment(), None, Budget(0, ONLY_CONSTANTS - 1)).evaluate(expressions[0])
-        if depth.attributes <= 0:
-            depth.cut_attributes()
-            return UNKNOWN
-        if len(expressions) == 1 and name not in module.reassigned and not module.is_script:
-            answer = self.global_expression(module, expressions[0], depth.attributes - 1)
-            value = answer.value
-        else:
-            answer = self.root(module.body, CALL_DEPTH_FOR_ATTRIBUTES, depth.attributes - 1)
-            value = answer.final.get(name, UNKNOWN)
-        depth.used(answer, 0, answer.attributes + 1)
-        if not module.is_script and type(value) is Tensor:
-            return value.but(device=HOST)
-        return value
-
-    def global_expression(self, module: ir.ModuleIR, node: ir.Expr, attributes: int) -> Summary:
-        key = (node, "global")
-        answer = self._answers.get(key, CALL_DEPTH_FOR_ATTRIBUTES, attributes)
-        if answer is None:
-            frame = Frame(self, module.body, Environment(), None, Budget(CALL_DEPTH_FOR_ATTRIBUTES, attributes))
-            frame.quiet = 1
-            value = frame.evaluate(node)
-            depth = frame.depth
-            answer = Summary(
-                value,
-                {},
-                {},
-                False,
-                depth.needed_calls,
-                depth.needed_attributes,
-                depth.whole_calls,
-                depth.whole_attributes,
-                frame.cost,
-            )
-            self._answers.put(key, CALL_DEPTH_FOR_ATTRIBUTES, attributes, answer)
-        return answer
-
-    def module_attribute(self, frame: Frame, path: str, dotted: str, name: str) -> Value:
-        symbol = self.program.resolve(path, name)
-        if symbol is None:
-            symbol = self.program.dotted(f"{dotted}.{name}", path)
-        return symbol_value(frame, symbol)
 
     # Statements that need more than one room
 

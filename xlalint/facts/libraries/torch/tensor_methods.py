@@ -4,38 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import msgspec
-
 from xlalint.facts.detectors import fallbacks
 from xlalint.facts.detectors.baked_numbers import check_numbers
-from xlalint.facts.detectors.costly_calls import check_generator, note_cuda
+from xlalint.facts.detectors.costly_calls import check_generator
 from xlalint.facts.detectors.joined_rows import check_picked
-from xlalint.facts.detectors.uploads import check_moved
-from xlalint.facts.detectors.varying_structure import draws_one_of_many
 from xlalint.facts.domain.known_names import FOREIGN_METHODS, HOST_METHODS
-from xlalint.facts.domain.lattice import MASKS, sequence
-from xlalint.facts.domain.refinement import as_operand
-from xlalint.facts.domain.row_lengths import largest_item
+from xlalint.facts.domain.lattice import sequence
 from xlalint.facts.domain.values import (
-    BOOL,
     DECLARED,
     FALSE,
     HOST,
-    KNOWN,
-    LIKELY_HOST_DEVICE,
-    LONGEST,
     NONE,
-    NUMPY,
-    READ_NUMBER,
     STR,
     TRUE,
     UNKNOWN,
-    XLA,
-    Bound,
     Host,
-    KnownObject,
-    LoopKey,
-    Namespace,
     Tensor,
     Value,
     constant,
@@ -45,12 +28,10 @@ from xlalint.facts.domain.values import (
     tensor_of,
 )
 from xlalint.facts.events import Effect
-from xlalint.facts.guards.device_branches import STAND_IN, names_place_of_another
 from xlalint.facts.kinds import SignKind
-from xlalint.facts.libraries.torch import factories, functions
+from xlalint.facts.libraries.torch import factories, functions, tensor_moves, tensor_reads
 from xlalint.facts.operations import shapes
 from xlalint.facts.operations.members import shape_value
-from xlalint.facts.operations.placement import is_as_given
 from xlalint.facts.state.call import Arguments, Call, Keywords
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
@@ -154,201 +135,6 @@ def squeezed(dims: tuple[int | None, ...], dim: Value | None) -> tuple[int | Non
     return dims[:position] + dims[position + 1 :] if size == 1 else dims
 
 
-# Reads
-
-
-def by_spelling(t: Tensor) -> Tensor:
-    """A read that only tensors have tells that a guess is right."""
-    return t.but(certainty=1) if t.certainty == 0 and t.live else t
-
-
-def item(frame: Frame, t: Tensor, call: Call) -> Value:
-    if t.live and not fallbacks.is_free(frame, "torch.Tensor.item"):
-        frame.emit(Effect.SCALAR_READ, call.node.at, by_spelling(t), "item", receiver_node(call.node))
-    if largest_item(receiver_node(call.node)):
-        return host("int", varies=LONGEST, read_from_device=t.live)
-    kind = t.dtype if t.dtype in ("int", "float", "bool") else "float"
-    return host(kind, varies=drawn_key(frame, t, receiver_node(call.node)), read_from_device=True)
-
-
-def drawn_key(frame: Frame, t: Tensor, node: ir.Expr | None) -> LoopKey | None:
-    """``torch.randint(1, 9, ()).item()``: what marks a number that torch draws on the host."""
-    return frame.draw_key() if not t.live and node is not None and draws_one_of_many(frame, node) else None
-
-
-def tolist(frame: Frame, t: Tensor, call: Call) -> Value:
-    if t.live and not fallbacks.is_free(frame, "torch.Tensor.tolist"):
-        frame.emit(Effect.VALUES_TO_LIST, call.node.at, by_spelling(t), "tolist", receiver_node(call.node))
-    if t.rank == 0:
-        return READ_NUMBER
-    return sequence(
-        "list",
-        None,
-        host(t.dtype if t.dtype in ("int", "float") else "?", read_from_device=True) if t.rank == 1 else UNKNOWN,
-    )
-
-
-def numpy(frame: Frame, t: Tensor, call: Call) -> Value:
-    if t.live:
-        forced = call.keywords.get("force") is TRUE
-        # It raises on every accelerator, so what may lie on the host surely does.
-        sure = t.device == XLA and t.certainty == KNOWN and not is_as_given(frame, receiver_node(call.node))
-        if forced or (sure and not tries_itself_out(frame)):
-            effect = Effect.VALUES_TO_LIST if forced else Effect.NUMPY_OF_DEVICE
-            frame.emit(effect, call.node.at, t, "numpy", receiver_node(call.node))
-        else:
-            # Wherever it lies, nothing of it is left to be computed.
-            frame.sign(SignKind.HOST_READ, 0)
-    else:
-        copied_for_numpy(frame, call.node)
-    return NUMPY
-
-
-def tries_itself_out(frame: Frame) -> bool:
-    """Whether a file computes at its top and moves nothing there: it does so on the host."""
-    return frame.function.name == "<module>" and frame.function.called.isdisjoint(PLACING)
-
-
-PLACING = frozenset({"to", "cuda", "xla_device", "device", "set_default_device", "set_default_tensor_type", "prepare"})
-
-
-def copied_for_numpy(frame: Frame, node: ir.Call) -> None:
-    """``x.cpu().numpy()`` is one read: it is told of the whole expression."""
-    copied = receiver_node(node)
-    event = frame.record.events.get((copied.at, "")) if type(copied) is ir.Call else None
-    if event is not None and event.effect is Effect.COPY_TO_HOST:
-        del frame.record.events[event.at, ""]
-        frame.record_event(msgspec.structs.replace(event, effect=Effect.VALUES_TO_LIST, at=node.at, subject="numpy"))
-
-
-def cpu(frame: Frame, t: Tensor, call: Call) -> Value:
-    if t.live:
-        frame.emit(Effect.COPY_TO_HOST, call.node.at, by_spelling(t), "cpu", receiver_node(call.node))
-    return t.but(device=HOST, optional=False)
-
-
-def is_nonzero(frame: Frame, t: Tensor, call: Call) -> Value:
-    if t.live and not fallbacks.is_free(frame, f"torch.Tensor.{call.name}"):
-        frame.emit(Effect.COMPARED_ON_HOST, call.node.at, t, call.name, receiver_node(call.node))
-    return BOOL
-
-
-def equal_method(frame: Frame, t: Tensor, call: Call) -> Value:
-    other = tensor_of(call.arguments[0]) if call.arguments else None
-    if (t.live or (other is not None and other.live)) and not fallbacks.is_free(frame, f"torch.{call.name}"):
-        frame.emit(Effect.COMPARED_ON_HOST, call.node.at, t, call.name, receiver_node(call.node))
-    return BOOL
-
-
-# Moves and conversions
-
-
-def to(frame: Frame, t: Tensor, call: Call) -> Value:
-    dtype, device, beside, copies = t.dtype, t.device, False, True
-    for position, value in enumerate(
-        [*call.arguments, *(v for k, v in call.keywords.items() if k in ("device", "dtype", "other"))]
-    ):
-        by_name = (
-            next((k for k, v in call.keywords.items() if v is value), "") if position >= len(call.arguments) else ""
-        )
-        other = tensor_of(value) if type(value) is not KnownObject else None
-        if type(value) is Host and value.type == "dtype":
-            dtype = value.constant if value.known else None
-        elif other is not None:
-            dtype, device, beside = other.dtype, other.device, True
-        elif value is TRUE or value is FALSE or value is NONE:
-            continue
-        elif value is UNKNOWN or type(value) is Bound:
-            if by_name != "device":
-                dtype = None if by_name == "dtype" or t.dtype in MASKS else t.dtype
-            if by_name != "dtype":
-                device = to_unknown(device, by_name, t)
-        elif value is LIKELY_HOST_DEVICE:
-            device = device if device == HOST else None
-        else:
-            device, copies = shapes.device_of(value), not shapes.is_meta(value)
-    if device == HOST and t.live and t.device == XLA and copies:
-        # Where another tensor is known to lie on the host, what is only assumed of this one is not held against it.
-        if t.certainty >= DECLARED or not (beside or names_place_of_another(call.node)):
-            frame.emit(Effect.COPY_TO_HOST, call.node.at, t, "to", receiver_node(call.node))
-    elif device == HOST and t.device is None and copies:
-        frame.emit(Effect.COPY_TO_HOST, call.node.at, t, "to", receiver_node(call.node), certainty=0)
-    if device == XLA and t.device != XLA:
-        if not beside or t.device is not None:
-            # What is only assumed to lie elsewhere than what it works with was no way to the device.
-            frame.sign(way_to_device(t), call.node.at)
-        note_batch(frame, t, call)
-        check_moved(frame, t, device, call)
-    certainty = moved_certainty(t) if device == XLA else t.certainty
-    return t.but(device=device, dtype=dtype, optional=False, certainty=certainty)
-
-
-def note_batch(frame: Frame, t: Tensor, call: Call) -> None:
-    """What is only likely a tensor is a part of a loader's batch."""
-    if t.certainty == 1:
-        frame.sign(SignKind.BATCH_MOVED, call.node.at)
-
-
-def way_to_device(t: Tensor) -> SignKind:
-    return SignKind.UPLOADED if t.device == HOST and t.certainty >= DECLARED else SignKind.MOVED
-
-
-def moved_certainty(t: Tensor) -> int:
-    """What is surely a tensor surely lies where it is moved."""
-    return KNOWN if t.certainty == DECLARED else max(t.certainty, 1)
-
-
-def to_unknown(device: str | None, by_name: str, t: Tensor) -> str | None:
-    """``.to(x)`` of something unknown: a dtype or a device; what is on the host may be moved."""
-    if by_name == "device":
-        return XLA
-    return device if device == XLA else None
-
-
-def cuda(frame: Frame, t: Tensor, call: Call) -> Value:
-    note_cuda(frame, call.node)
-    if t.device != XLA:
-        frame.sign(way_to_device(t), call.node.at)
-        note_batch(frame, t, call)
-    return t.but(device=XLA, optional=False, certainty=KNOWN if t.certainty == DECLARED else t.certainty)
-
-
-def type_(frame: Frame, t: Tensor, call: Call) -> Value:
-    if not call.arguments and not call.keywords:
-        return STR
-    value = call.arguments[0] if call.arguments else UNKNOWN
-    if type(value) is Host and value.type == "dtype":
-        return t.but(dtype=value.constant if value.known else None, optional=False)
-    if type(value) is Namespace and value.name.startswith(STAND_IN) and value.name.endswith("Tensor"):
-        if t.device != XLA:
-            frame.sign(SignKind.MOVED, call.node.at)
-        return t.but(device=XLA, dtype=None, optional=False)
-    if type(value) is Namespace and value.name.startswith("torch.") and value.name.endswith("Tensor"):
-        if t.live:
-            frame.emit(Effect.COPY_TO_HOST, call.node.at, t, "type", receiver_node(call.node))
-        return t.but(device=HOST, optional=False)
-    return t.but(dtype=None, optional=False)
-
-
-def type_as(frame: Frame, t: Tensor, call: Call) -> Value:
-    """``x.type_as(y)`` is where y is, too: on the device, where nobody knows it, as after ``x.to(y.device)``."""
-    other = tensor_of(as_operand(call.arguments[0])) if call.arguments else None
-    if other is not None and other.device == HOST:
-        return t.but(dtype=other.dtype, device=HOST, optional=False)
-    dtype = None if other is None else other.dtype
-    return t.but(dtype=dtype, device=XLA, optional=False, certainty=moved_certainty(t))
-
-
-def copy_into(frame: Frame, t: Tensor, call: Call) -> Value:
-    source = tensor_of(call.arguments[0]) if call.arguments else None
-    if t.device == HOST and source is not None and source.device == XLA and source.certainty >= DECLARED:
-        frame.emit(
-            Effect.COPY_TO_HOST, call.node.at, source, "copy_", call.node.arguments[0] if call.node.arguments else None
-        )
-    frame.pending()
-    return t
-
-
 def detach(frame: Frame, t: Tensor, call: Call) -> Value:
     return t.but(grad=False, optional=False)
 
@@ -434,18 +220,18 @@ def copies(frame: Frame, t: Tensor, call: Call) -> Value:
 
 Method = Callable[[Frame, Tensor, Call], Value]
 METHODS: dict[str, Method] = {
-    **dict.fromkeys(("item", "__float__", "__int__", "__bool__"), item),
-    "tolist": tolist,
-    "numpy": numpy,
-    "__array__": numpy,
-    "cpu": cpu,
-    "is_nonzero": is_nonzero,
-    **dict.fromkeys(("equal", "allclose"), equal_method),
-    "to": to,
-    "cuda": cuda,
-    "type": type_,
-    "type_as": type_as,
-    "copy_": copy_into,
+    **dict.fromkeys(("item", "__float__", "__int__", "__bool__"), tensor_reads.item),
+    "tolist": tensor_reads.tolist,
+    "numpy": tensor_reads.numpy,
+    "__array__": tensor_reads.numpy,
+    "cpu": tensor_reads.cpu,
+    "is_nonzero": tensor_reads.is_nonzero,
+    **dict.fromkeys(("equal", "allclose"), tensor_reads.equal_method),
+    "to": tensor_moves.to,
+    "cuda": tensor_moves.cuda,
+    "type": tensor_moves.type_,
+    "type_as": tensor_moves.type_as,
+    "copy_": tensor_moves.copy_into,
     "detach": detach,
     "detach_": detach,
     "size": size,
