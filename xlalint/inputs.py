@@ -14,16 +14,16 @@ from xlalint.findings.errors import ConfigurationError
 from xlalint.findings.model import Skipped
 from xlalint.program.import_graph import ImportGraph
 from xlalint.program.link import INSTALLED
+from xlalint.program.main_blocks import has_main_block
+from xlalint.program.packaging import is_checkout
 from xlalint.program.syntax import Unparsable, parse
 from xlalint.program.usage import ALL_USED, usage_in
 from xlalint.sources.dependents import File, Index
 from xlalint.sources.discover import Found, discover, shown
 from xlalint.sources.ignored import excluded_with_parents
 from xlalint.sources.read import decode, read_bytes
-from xlalint.sources.screen import calls_what_costs, imports_torch, is_main
+from xlalint.sources.screen import calls_what_costs, imports_torch
 from xlalint.sources.source import Source, Unreadable
-
-VERSION_CONTROL = (".git", ".hg", ".svn", ".jj")
 
 
 class Stdin(msgspec.Struct, frozen=True):
@@ -183,7 +183,9 @@ def _kept(data: dict[str, bytes], graph: ImportGraph) -> frozenset[str]:
     """The files that can hold tensors: they import torch, or such a file of the project and do what costs to what that
     gives, or are scripts, which tell how often it runs."""
     kept = {path for path, text in data.items() if imports_torch(text)}
-    others = [path for path, text in data.items() if path not in kept and (calls_what_costs(text) or is_main(text))]
+    others = [
+        path for path, text in data.items() if path not in kept and (calls_what_costs(text) or has_main_block(text))
+    ]
     return frozenset(kept.union(path for path in others if graph.leads_to(path, kept)))
 
 
@@ -215,7 +217,7 @@ def _project_of(folder: str, configurations: Configurations) -> str | None:
 
 
 def _is_top(folder: str) -> bool:
-    return any(os.path.exists(os.path.join(folder, name)) for name in ("pyproject.toml", *VERSION_CONTROL))
+    return os.path.exists(os.path.join(folder, "pyproject.toml")) or is_checkout(folder)
 
 
 def _upwards(folder: str, holds: Callable[[str], bool]) -> str | None:

@@ -9,6 +9,7 @@ from functools import cache
 
 from xlalint.program import ir
 from xlalint.program.link import beneath, relative
+from xlalint.program.main_blocks import PROGRAMS, is_program, spelled_last
 from xlalint.program.traversal import dotted_text, holders, stored_path
 
 REGISTERING = frozenset(
@@ -367,16 +368,7 @@ class Scopes:
         """The calls in a ``__main__`` block are judged together."""
         before = self.is_script
         yield
-        self.is_script = before or self.is_program(block)
-
-    def is_program(self, block: list[ast.stmt]) -> bool:
-        """A block that has the examples of its file run makes no script of it, nor in a package one that tries out."""
-        if any(isinstance(node, ast.For | ast.While | ast.With) for node in block):
-            return True
-        called = {spelled_last(node.func) for one in block for node in ast.walk(one) if isinstance(node, ast.Call)}
-        own = {name for name in called & self.functions.keys() if not name.lstrip("_").startswith(TRIALS)}
-        tries_out = bool(self.package) or not called.isdisjoint(EXAMPLES)
-        return not tries_out or bool(own) or not called.isdisjoint(PROGRAMS)
+        self.is_script = before or is_program(block, self.functions, bool(self.package))
 
     def note_choice(self, test: ir.Expr, runs_on_xla: bool) -> None:
         """One arm of a test imports torch_xla, the other does not: where the program runs on XLA, the outcome of the
@@ -417,18 +409,6 @@ class Scopes:
 
 BACK_END = frozenset({"torch_xla", "torch_xla.core", "torch_xla.core.xla_model", "torch_xla.runtime"})
 """What a program imports to run on XLA at all."""
-
-
-PROGRAMS = frozenset({"main", "run", "train", "launch", "spawn", "Fire"})
-"""What a file calls at its top level that is a program."""
-EXAMPLES = frozenset({"testmod", "testfile", "run_docstring_examples"})
-"""What runs the examples in docstrings."""
-TRIALS = ("test", "demo", "example")
-"""How functions are named that try out what stands in their file."""
-
-
-def spelled_last(node: ast.expr) -> str:
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def is_accessor(function: ir.FunctionIR) -> bool:

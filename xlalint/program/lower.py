@@ -8,7 +8,8 @@ from typing import Any
 
 from xlalint.program import ir
 from xlalint.program.definitions import Scopes
-from xlalint.program.syntax import OPERATORS, header, is_main_guard, last_parameter, parse, span
+from xlalint.program.main_blocks import is_main_guard
+from xlalint.program.syntax import OPERATORS, header, last_parameter, parse, span
 from xlalint.sources.source import Source
 
 

@@ -138,12 +138,3 @@ def last_parameter(arguments: ast.arguments) -> ast.AST | None:
     if arguments.kwarg:
         return arguments.kwarg
     return every[-1] if every else None
-
-
-def is_main_guard(test: ast.expr) -> bool:
-    return (
-        isinstance(test, ast.Compare)
-        and isinstance(test.left, ast.Name)
-        and test.left.id == "__name__"
-        and any(isinstance(c, ast.Constant) and c.value == "__main__" for c in test.comparators)
-    )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from xlalint.program.main_blocks import is_main_guard
 from xlalint.slicing.syntax_tree import plain_tree
 from xlalint.sources.read import decode, read_bytes
 from xlalint.sources.source import Unreadable
@@ -113,17 +114,13 @@ def is_script(tree: ast.Module) -> bool:
     """Whether a file does something when it is run: under its guard, in a loop, or by a call of its own function."""
     functions = {each.name for each in tree.body if isinstance(each, ast.FunctionDef)}
     for node in tree.body:
-        if isinstance(node, (ast.For, ast.While)) or (isinstance(node, ast.If) and _is_guard(node.test)):
+        if isinstance(node, (ast.For, ast.While)) or (isinstance(node, ast.If) and is_main_guard(node.test)):
             return True
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             called = node.value.func
             if isinstance(called, ast.Name) and called.id in functions:
                 return True
     return False
-
-
-def _is_guard(test: ast.expr) -> bool:
-    return any(isinstance(node, ast.Name) and node.id == "__name__" for node in ast.walk(test))
 
 
 def _imported(node: ast.AST) -> Iterable[tuple[int, str]]:

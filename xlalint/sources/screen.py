@@ -7,11 +7,7 @@ from __future__ import annotations
 
 import re
 
-TENSOR_PACKAGES = (
-    # torch itself and what is built on it by name: torch_xla, torchvision, torchmetrics, torch_geometric, ...
-    r"torch\w*",
-    r"functorch",
-    # trainers
+TRAINERS = (
     r"(?:pytorch_)?lightning\w*",
     r"accelerate",
     r"ignite",
@@ -21,12 +17,19 @@ TENSOR_PACKAGES = (
     r"trl",
     r"optimum",
     r"composer",
+)
+"""Packages that move a program's models and batches, and run its backward passes."""
+PIPELINES = (r"transformers", r"diffusers", r"sentence_transformers")
+"""Packages whose models may be put on a device by no word of the program."""
+TENSOR_PACKAGES = (
+    # torch itself and what is built on it by name: torch_xla, torchvision, torchmetrics, torch_geometric, ...
+    r"torch\w*",
+    r"functorch",
+    *TRAINERS,
+    *PIPELINES,
     # models and layers
-    r"transformers",
-    r"diffusers",
     r"timm",
     r"peft",
-    r"sentence_transformers",
     r"open_clip",
     r"segmentation_models_pytorch",
     r"monai",
@@ -63,13 +66,6 @@ _BEFORE = re.compile(rb"(?:^|[\r\n;:])[ \t\f]*\Z|\xef\xbb\xbf\Z")
 
 
 _CALL = re.compile(rb"\b(?:" + "|".join(sorted(COSTLY_CALLS)).encode() + rb")[ \t]*\(")
-
-_MAIN = re.compile(rb"^if[ \t(]+__name__[ \t]*==", re.MULTILINE)
-
-
-def is_main(data: bytes) -> bool:
-    """Whether a file says what it does when it is run as a script."""
-    return _MAIN.search(data) is not None
 
 
 def calls_what_costs(data: bytes) -> bool:

@@ -89,7 +89,7 @@ class HeatMap(SuggestedPaces):
     def never_used(self) -> frozenset[FunctionKey]:
         """The functions that nothing in an application names: neither themselves nor what they stand in. What a
         framework may call is another matter."""
-        found = {key for key in self.functions if self.usage.holds(key[0], key[1])}
+        found = {key for key in self.functions if self.usage.is_unused(key[0], key[1])}
         named = self.usage.named
         if named is not None:
             found |= {key for key, function in self.functions.items() if self.is_unnamed(function, named)}

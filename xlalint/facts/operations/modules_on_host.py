@@ -7,11 +7,11 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
-from typing import TypeGuard
 
 from xlalint.facts.domain.known_names import WITH_PARAMETERS, is_module_base
 from xlalint.program import ir
 from xlalint.program.link import External, Program
+from xlalint.program.main_blocks import is_main_block
 from xlalint.program.traversal import holders, statements_in, walk
 
 MOVES = frozenset({"to", "cuda", "xla", "tpu", "to_empty"})
@@ -237,10 +237,10 @@ class ScriptText(FunctionText):
 
     @cached_property
     def block(self) -> ir.Block:
-        return tuple(part for one in self.function.body if is_main_guard(one) for part in one.body)
+        return tuple(part for one in self.function.body if is_main_block(one) for part in one.body)
 
     def made(self) -> list[str]:
-        outside = tuple(one for one in self.function.body if not is_main_guard(one))
+        outside = tuple(one for one in self.function.body if not is_main_block(one))
         bound = {
             part.name for target, _ in bindings_in(walk(outside)) for part in walk(target) if type(part) is ir.Name
         }
@@ -248,13 +248,6 @@ class ScriptText(FunctionText):
         if module is not None:
             bound.update(name for function in module.everything for name in function.free)
         return [name for name in super().made() if name not in bound]
-
-
-def is_main_guard(statement: ir.Stmt) -> TypeGuard[ir.If]:
-    if type(statement) is not ir.If or type(statement.test) is not ir.Compare:
-        return False
-    left = statement.test.left
-    return type(left) is ir.Name and left.name == "__name__" and not statement.orelse
 
 
 def is_layer(name: str) -> bool:
