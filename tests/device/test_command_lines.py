@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 pytest.importorskip("torch_xla")
 
-from xlalint.device.validation.trials import Settings
-from xlalint.findings.configuration import Configurations
+from proved_scripts import proved
+
 from xlalint.findings.model import Basis, Evidence, Verdict
-from xlalint.linting import Options, lint
-from xlalint.validating import validate
 
 PROGRAM = """\
 import argparse
@@ -47,18 +43,7 @@ for _ in range(100):
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Evidence]:
-    folder = tmp_path_factory.mktemp("commands")
-    (folder / "train.py").write_text(PROGRAM, encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        report = lint([Path()], Configurations(), Options(jobs=1))
-        proved = validate(report, Configurations(), Settings(steps=4), folders=[str(folder)])
-    lines = PROGRAM.splitlines()
-    return {
-        lines[one.at.line - 1].partition("# ")[2]: one.evidence
-        for one in proved.diagnostics
-        if one.evidence is not None
-    }
+    return proved(tmp_path_factory.mktemp("commands"), PROGRAM)
 
 
 @pytest.mark.parametrize(

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 pytest.importorskip("torch_xla")
 pytest.importorskip("PIL")
 
-from xlalint.device.validation.trials import Settings
-from xlalint.findings.configuration import Configurations
+from proved_scripts import BESIDE, USES_XLA, proved_files
+
 from xlalint.findings.model import Basis, Evidence, Verdict
-from xlalint.linting import Options, lint
-from xlalint.validating import validate
 
 FILES = {
     "train.py": """\
@@ -68,32 +64,18 @@ def make():
     return torch.nn.Linear(3, WIDTH)
 """,
     "parts/sizes.py": "WIDTH = 2\n",
-    # Somebody in the project uses XLA.
-    "beside.py": "import torch_xla\n\ntorch_xla.sync()\n",
+    BESIDE: USES_XLA,
 }
 
 
 @pytest.fixture(scope="module")
 def evidence(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
-    folder = tmp_path_factory.mktemp("former")
-    (folder / "parts").mkdir()
-    for name, text in FILES.items():
-        (folder / name).write_text(text, encoding="utf-8")
     # What has been left of it, under its name.
     installed = tmp_path_factory.mktemp("installed")
     (installed / "scipy").mkdir()
     (installed / "scipy" / "__init__.py").write_text("", encoding="utf-8")
     (installed / "scipy" / "misc.py").write_text("", encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        report = lint([Path()], Configurations(), Options(jobs=1))
-        proved = validate(report, Configurations(), Settings(steps=4), folders=[str(folder)], packages=[str(installed)])
-    lines = FILES["train.py"].splitlines()
-    found = next(
-        one for one in proved.diagnostics if one.path.endswith("train.py") and "# read" in lines[one.at.line - 1]
-    )
-    assert found.evidence is not None
-    return found.evidence
+    return proved_files(tmp_path_factory.mktemp("former"), FILES, packages=installed)["train.py", "read"]
 
 
 def test_the_script_runs_and_its_read_is_confirmed(evidence: Evidence) -> None:

@@ -8,11 +8,9 @@ import pytest
 
 pytest.importorskip("torch_xla")
 
-from xlalint.device.validation.trials import Settings
-from xlalint.findings.configuration import Configurations
-from xlalint.findings.model import Basis, Evidence, Verdict
-from xlalint.linting import Options, lint
-from xlalint.validating import validate
+from proved_scripts import proved
+
+from xlalint.findings.model import Basis, Verdict
 
 PROGRAM = """\
 import torch
@@ -50,18 +48,6 @@ for step in range(1000):  # steps
     optimizer.step()
     print(loss.item())  # read
 """
-
-
-def proved(folder: Path, text: str) -> dict[str, Evidence]:
-    (folder / "train.py").write_text(text, encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        report = lint([Path()], Configurations(), Options(jobs=1))
-        found = validate(report, Configurations(), Settings(steps=4), folders=[str(folder)])
-    lines = text.splitlines()
-    return {
-        lines[one.at.line - 1].partition("# ")[2]: one.evidence for one in found.diagnostics if one.evidence is not None
-    }
 
 
 def test_steps_are_those_of_the_loop_that_asks(tmp_path: Path) -> None:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 pytest.importorskip("torch_xla")
 pytest.importorskip("torchvision")
 
-from xlalint.device.validation.trials import Settings
-from xlalint.findings.configuration import Configurations
+from proved_scripts import proved
+
 from xlalint.findings.model import Basis, Evidence, Verdict
-from xlalint.linting import Options, lint
-from xlalint.validating import validate
 
 PROGRAM = """\
 import sys
@@ -38,17 +34,7 @@ for images, _ in torch.utils.data.DataLoader(faces, batch_size=32):
 
 @pytest.fixture(scope="module")
 def evidence(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
-    folder = tmp_path_factory.mktemp("sides")
-    (folder / "train.py").write_text(PROGRAM, encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        # Somebody in the project uses XLA.
-        Path("beside.py").write_text("import torch_xla\n\ntorch_xla.sync()\n", encoding="utf-8")
-        report = lint([Path()], Configurations(), Options(jobs=1))
-        proved = validate(report, Configurations(), Settings(steps=4), folders=[str(folder)])
-    found = next(one for one in proved.diagnostics if "# read" in PROGRAM.splitlines()[one.at.line - 1])
-    assert found.evidence is not None
-    return found.evidence
+    return proved(tmp_path_factory.mktemp("sides"), PROGRAM)["read"]
 
 
 def test_a_program_that_checks_the_size_of_its_images_runs(evidence: Evidence) -> None:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 pytest.importorskip("torch_xla")
 
-from xlalint.device.validation.trials import Settings
-from xlalint.findings.configuration import Configurations
-from xlalint.findings.model import Basis, Diagnostic, Verdict
-from xlalint.linting import Options, lint
-from xlalint.validating import validate
+from proved_scripts import proved
+
+from xlalint.findings.model import Basis, Evidence, Verdict
 
 PROGRAM = """\
 import csv
@@ -69,28 +65,19 @@ for batch, numbers in zip(DataLoader(Digits("train.csv"), 16), DataLoader(Number
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Diagnostic:
-    folder = tmp_path_factory.mktemp("own-data")
-    (folder / "digits.py").write_text(PROGRAM, encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        report = lint([Path()], Configurations(), Options(jobs=1))
-        proved = validate(report, Configurations(), Settings(steps=4), folders=[str(folder)])
-    return next(one for one in proved.diagnostics if "# read" in PROGRAM.splitlines()[one.at.line - 1])
+def evidence(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    return proved(tmp_path_factory.mktemp("own-data"), PROGRAM)["read"]
 
 
-def test_a_script_runs_on_items_that_the_program_asks_for(found: Diagnostic) -> None:
-    assert found.evidence is not None
-    assert (found.evidence.verdict, found.evidence.basis) == (Verdict.CONFIRMED, Basis.SCRIPT)
+def test_a_script_runs_on_items_that_the_program_asks_for(evidence: Evidence) -> None:
+    assert (evidence.verdict, evidence.basis) == (Verdict.CONFIRMED, Basis.SCRIPT)
 
 
-def test_what_was_made_up_is_told(found: Diagnostic) -> None:
-    assert found.evidence is not None
-    told = "\n".join(found.evidence.assumptions)
+def test_what_was_made_up_is_told(evidence: Evidence) -> None:
+    told = "\n".join(evidence.assumptions)
     assert "`Digits` gives 64 made-up items, as it could not be read (`train.csv` is not there)" in told
     assert "an item of `Digits` is `{'digit': torch.rand(1, 28, 28), 'label': torch.rand(1)}`" in told
 
 
-def test_a_data_set_that_can_be_read_stays_as_it_is(found: Diagnostic) -> None:
-    assert found.evidence is not None
-    assert not any("`Numbers`" in each for each in found.evidence.assumptions)
+def test_a_data_set_that_can_be_read_stays_as_it_is(evidence: Evidence) -> None:
+    assert not any("`Numbers`" in each for each in evidence.assumptions)

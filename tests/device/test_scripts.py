@@ -9,10 +9,11 @@ import pytest
 pytest.importorskip("torch_xla")
 
 import msgspec
+from proved_scripts import proved_files
 
 from xlalint.device.validation.trials import Settings
 from xlalint.findings.configuration import Configurations
-from xlalint.findings.model import Basis, Diagnostic, Evidence, Position, Verdict
+from xlalint.findings.model import Basis, Evidence, Position, Verdict
 from xlalint.linting import Options, lint
 from xlalint.validating import validate
 
@@ -204,14 +205,12 @@ PROGRAMS = {
 }
 
 
-Found = dict[tuple[str, str], Diagnostic]
+Found = dict[tuple[str, str], Evidence]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("scripts")
-    for name, text in PROGRAMS.items():
-        (made / name).write_text(text, encoding="utf-8")
     (made / "notes.txt").write_text("kept", encoding="utf-8")
     return made
 
@@ -219,32 +218,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def found(folder: Path) -> Found:
     """All findings, by file and comment of their line."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        report = lint([Path()], Configurations(), Options(jobs=1))
-        proved = validate(report, Configurations(), Settings(steps=4), folders=[str(folder)])
-    lines = {name: text.splitlines() for name, text in PROGRAMS.items()}
-    return {
-        (one.path, lines[one.path][one.at.line - 1].partition("# ")[2]): one
-        for one in proved.diagnostics
-        if "# " in lines[one.path][one.at.line - 1]
-    }
-
-
-def evidence(found: Found, path: str, comment: str) -> Evidence:
-    told = found[path, comment].evidence
-    assert told is not None
-    return told
+    return proved_files(folder, PROGRAMS)
 
 
 def test_a_read_in_a_file_that_a_script_imports_is_confirmed_by_the_script(found: Found) -> None:
-    told = evidence(found, "library.py", "each step")
+    told = found["library.py", "each step"]
     assert (told.verdict, told.basis) == (Verdict.CONFIRMED, Basis.SCRIPT)
     assert told.reason == "1 read in each step"
 
 
 def test_what_a_script_does_not_have_is_stood_in_for_and_told(found: Found) -> None:
-    told = evidence(found, "library.py", "each step").assumptions
+    told = found["library.py", "each step"].assumptions
     assert "what the program puts on a GPU lies on the XLA device" in told
     assert "`nowhere` is not installed, and is called for its effect only" in told
     assert "`--width` is 2" in told
@@ -252,34 +236,35 @@ def test_what_a_script_does_not_have_is_stood_in_for_and_told(found: Found) -> N
 
 
 def test_what_raises_without_a_gpu_is_tried_where_it_stands(found: Found) -> None:
-    told = evidence(found, "of_cuda.py", "raises")
+    told = found["of_cuda.py", "raises"]
     assert (told.verdict, told.basis) == (Verdict.CONFIRMED, Basis.SCRIPT)
     assert told.reason.startswith("raises ")
     assert "forked" not in told.reason
 
 
 def test_what_raises_only_where_it_is_called_is_not_refuted_where_it_is_made(found: Found) -> None:
-    told = evidence(found, "compiled.py", "raises when it is called")
+    told = found["compiled.py", "raises when it is called"]
     assert told.verdict is not Verdict.REFUTED
 
 
 def test_a_script_that_places_nothing_confirms_nothing(found: Found) -> None:
-    told = evidence(found, "on_the_host.py", "on the host")
+    told = found["on_the_host.py", "on the host"]
     assert told.verdict is not Verdict.CONFIRMED
 
 
 def test_a_program_with_an_xla_device_of_its_own_is_run_without_a_gpu(found: Found) -> None:
     told = found.get(("no_gpu.py", "where there is no GPU"))
-    assert told is None or evidence(found, "no_gpu.py", "where there is no GPU").verdict is not Verdict.CONFIRMED
+    assert told is None or told.verdict is not Verdict.CONFIRMED
 
 
-def test_a_read_is_not_confirmed_by_another_one_on_its_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(folder)
+def test_a_read_is_not_confirmed_by_another_one_on_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("side_by_side.py").write_text(SIDE_BY_SIDE, encoding="utf-8")
     report = lint([Path("side_by_side.py")], Configurations(), Options(jobs=1))
     (one,) = (each for each in report.diagnostics if each.code == "XLA101")
     false = msgspec.structs.replace(one, at=Position(one.at.line, 24, one.at.line, 41))
     report = msgspec.structs.replace(report, diagnostics=(one, false))
-    proved = validate(report, Configurations(), Settings(steps=4), folders=[str(folder)]).diagnostics
+    proved = validate(report, Configurations(), Settings(steps=4), folders=[str(tmp_path)]).diagnostics
     verdicts = [each.evidence.verdict for each in proved if each.evidence is not None]
     assert verdicts == [Verdict.CONFIRMED, Verdict.REFUTED]
 
@@ -290,18 +275,18 @@ def test_a_file_that_a_script_overwrites_stays_as_it_was(folder: Path) -> None:
 
 
 def test_a_loop_that_the_script_leaves_in_its_first_turn_is_no_cost_in_each_step(found: Found) -> None:
-    told = evidence(found, "once.py", "once")
+    told = found["once.py", "once"]
     assert (told.verdict, told.basis) == (Verdict.REFUTED, Basis.SCRIPT)
 
 
 def test_a_missing_boundary_is_confirmed_by_what_waits_for_it(found: Found) -> None:
-    told = evidence(found, "without_boundary.py", "no boundary")
+    told = found["without_boundary.py", "no boundary"]
     assert (told.verdict, told.basis) == (Verdict.CONFIRMED, Basis.SCRIPT)
     assert "pending ops in each step" in told.reason
 
 
 def test_a_script_that_fails_before_the_place_says_why(found: Found) -> None:
-    told = evidence(found, "failing.py", "never reached")
+    told = found["failing.py", "never reached"]
     assert told.verdict is not Verdict.REFUTED
     if told.verdict is Verdict.NOT_RUN:
         assert "rows.csv" in told.reason
