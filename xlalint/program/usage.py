@@ -11,20 +11,21 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 
 import msgspec
 
 from xlalint.program.main_blocks import has_main_block, line_of_main_block, statements, tries_out
 from xlalint.program.missing_modules import are_complete
 from xlalint.program.packaging import packaged
+from xlalint.program.programs import LITERAL_IMPORT, Programs, imported_names
 from xlalint.sources.dependents import Definition, File, words
 from xlalint.sources.screen import PIPELINES, TRAINERS
 
 _RUNS = re.compile(rb"(?:for|while|with)\b|[\w.]+\(")
 """How statements begin that do something where a file is read."""
-_LITERAL = rb"\b(?:import_module|__import__)\([ \t]*[rb]?[\"']([\w.]*)[\"'][ \t]*[,)]"
 _ANYWHERE = re.compile(
-    rb"(?!" + _LITERAL + rb")\b(?:import_module|__import__)\("
+    rb"(?!" + LITERAL_IMPORT + rb")\b(?:import_module|__import__)\("
     rb"|\b(?:import_string|import_class|instantiate|LightningCLI)\(|\bpydoc\.locate\b|\bsys\.modules\b|\bhydra\b|__subclasses__"
 )
 """How names are looked up that no text of the program has to hold, wherever they are defined."""
@@ -49,7 +50,7 @@ _MODEL = re.compile(rb"\.backward\(|\bload_state_dict\(")
 _TRAINERS = "|".join(TRAINERS).encode()
 _PIPELINES = "|".join(PIPELINES).encode()
 _MOVES = re.compile(
-    rb"\.to\(|cuda|xla|device|set_default_tensor_type|\bTrainer\b|\bpipeline\(|\b(?:"
+    rb"\.to\(|cuda|xla(?!bel)|device|set_default_tensor_type|\bTrainer\b|\bpipeline\(|\b(?:"
     + _TRAINERS
     + rb"|"
     + _PIPELINES
@@ -73,10 +74,10 @@ class Usage(msgspec.Struct, frozen=True):
     """All names that occur in what runs; None where methods may be called that the text does not name."""
     trials: dict[str, int] = {}
     """The lines from which files try out what they define, by path."""
-    moves: bool = True
-    """Whether anything may be moved to a device, or made there: where nothing is, all lies on the host."""
-    learns: bool = True
-    """Whether anything may learn, so that there are backward passes."""
+    unmoved: frozenset[str] = frozenset()
+    """The files of programs that move nothing to a device, nor make anything there: all lies on the host."""
+    untaught: frozenset[str] = frozenset()
+    """The files of programs in which nothing learns, so that there are no backward passes."""
 
     def is_unused(self, path: str, qualname: str) -> bool:
         return qualname.split(".", 1)[0] in self.unused.get(path, ())
@@ -96,32 +97,35 @@ def usage_in(files: Mapping[str, File]) -> Usage:
     if not own:
         return Usage(trials=trials)
     imported = frozenset(name for file in files.values() for name in imported_names(file))
-    runs = any(starts(file, imported) and not is_read_by_others(file) for file in own)
-    if runs and not are_complete(files):
+    scripts = {file.path for file in own if starts(file, imported) and not is_read_by_others(file)}
+    if scripts and not are_complete(files):
         return Usage(trials=trials)
-    is_open = bool(of_libraries) or not runs or not any(_MODEL.search(file.data) for file in own)
-    moves = is_open or any(_MOVES.search(file.data) for file in own)
-    learns = is_open or any(_LEARNS.search(file.data) for file in own)
+    programs, is_open = Programs(files), looks_anywhere(files)
+    usage = Usage(trials=trials)
+    if scripts and not of_libraries and any(_MODEL.search(file.data) for file in own):
+        # What a program imports by a name that its text does not hold may be any file.
+        known = () if is_open else scripts
+        unmoved, untaught = (programs.without(partial(does, what), known) for what in (_MOVES, _LEARNS))
+        usage = Usage(trials=trials, unmoved=unmoved, untaught=untaught)
     modules = frozenset(file.module_name for file in files.values())
-    if not any(is_application(file, modules, imported) for file in own) or looks_anywhere(files):
-        return Usage(trials=trials, moves=moves, learns=learns)
+    if is_open or not any(is_application(file, modules, imported) for file in own):
+        return usage
     searched = of_libraries | opened(files)
-    live = led_to(files, [file for path, file in files.items() if path in searched or starts(file, imported)])
+    live = programs.led_to(path for path, file in files.items() if path in searched or starts(file, imported))
     reached = Reached(files, live, searched)
     asks = any(_INTO.search(files[path].data) for path in live)
     named = None if asks else frozenset(map(os.fsdecode, reached.named))
-    return Usage(reached.unreached(), named, trials, moves, learns)
+    return msgspec.structs.replace(usage, unused=reached.unreached(), named=named)
+
+
+def does(what: re.Pattern[bytes], file: File) -> bool:
+    """Whether the code of a file holds something, and not its comments alone."""
+    return what.search(file.data) is not None and what.search(file.code) is not None
 
 
 def looks_anywhere(files: Mapping[str, File]) -> bool:
     """Whether names of any file may be meant by what is only known as the program runs."""
     return any(_ANYWHERE.search(file.data) for file in files.values())
-
-
-def imported_names(file: File) -> frozenset[bytes]:
-    """The parts of all names that a file imports."""
-    literal = ((name, b"") for name in re.findall(_LITERAL, file.data))
-    return frozenset(part for origin, name in (*file.imports.dotted, *literal) for part in (*origin.split(b"."), name))
 
 
 def is_application(file: File, modules: frozenset[bytes], imported: frozenset[bytes]) -> bool:
@@ -145,20 +149,6 @@ def is_read_by_others(file: File) -> bool:
     """Whether what a file defines is found by its name by what is no part of the program, such as tests."""
     name = file.module_name
     return name in _MODULES_OF_HOSTS or name.startswith(b"test") or name.endswith(b"_test")
-
-
-def led_to(files: Mapping[str, File], pending: list[File]) -> frozenset[str]:
-    """These files and those that they import, by themselves or through others."""
-    named: dict[bytes, list[File]] = defaultdict(list)
-    for file in files.values():
-        named[file.module_name].append(file)
-    found: set[str] = set()
-    while pending:
-        file = pending.pop()
-        if file.path not in found:
-            found.add(file.path)
-            pending += [other for name in imported_names(file) for other in named.get(name, ())]
-    return frozenset(found)
 
 
 def opened(files: Mapping[str, File]) -> frozenset[str]:

@@ -180,6 +180,11 @@ class File:
         return Imports(self.data)
 
     @cached_property
+    def code(self) -> bytes:
+        """The text without comments and documentation."""
+        return _TEXT.sub(lambda match: b'""' if match[1] else b"" if match[0].startswith(b"#") else match[0], self.data)
+
+    @cached_property
     def definitions(self) -> tuple[Definition, ...]:
         # What a long string holds is no code: documentation, for the most part.
         text = _TEXT.sub(lambda match: b'""' if match[1] else match[0], self.data)

@@ -148,8 +148,9 @@ class EventBuilder:
         if raw.effect is Effect.CUDA_HABIT and raw.subject == "silent-host" and not self.imports_xla:
             # A program that is only assumed to run on XLA is read with XLA's device in this place.
             return None
-        if raw.backward_only and (not self.heat.usage.learns or (pace.evaluation and pace.loop is not None)):
-            # No backward pass goes through what only loops run that learn nothing.
+        is_taught = function.key[0] not in self.heat.usage.untaught
+        if raw.backward_only and (not is_taught or (pace.evaluation and pace.loop is not None)):
+            # No backward pass goes through what only programs, or loops, run that learn nothing.
             return None
         if raw.effect is Effect.GRAPH_BREAK and function.key not in self.heat.compiled:
             return None
@@ -216,7 +217,7 @@ class EventBuilder:
         return False
 
     def certainty(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> Certainty:
-        if self.heat.passes_by(function, raw.arms, raw.at) or not self.heat.usage.moves:
+        if self.heat.passes_by(function, raw.arms, raw.at) or function.key[0] in self.heat.usage.unmoved:
             return Certainty.POSSIBLE
         if not pace.assumed:
             return Certainty(raw.certainty)
