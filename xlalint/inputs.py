@@ -18,6 +18,7 @@ from xlalint.program.main_blocks import has_main_block
 from xlalint.program.packaging import is_checkout
 from xlalint.program.syntax import Unparsable, parse
 from xlalint.program.usage import ALL_USED, usage_in
+from xlalint.sources import observed
 from xlalint.sources.dependents import File, Index
 from xlalint.sources.discover import Found, discover, shown
 from xlalint.sources.ignored import excluded_with_parents
@@ -82,7 +83,7 @@ def gather(
     for root in roots:
         remarks += texts.take_project(root)
     # Of a file by itself nobody knows who uses it.
-    given = _input(texts, reported, remarks, bool(roots) or any(map(os.path.isdir, paths)))
+    given = _input(texts, reported, remarks, bool(roots) or any(map(observed.is_folder, map(os.fspath, paths))))
     # Who names a file wants to know that it can be read, be there torch in it or not.
     for path in sorted(spelled & given.around.beside.keys()):
         texts.check(path)
@@ -198,7 +199,7 @@ def projects(
     named = [os.path.abspath(path) for path in paths]
     if stdin is not None and stdin.name != "-":
         named.append(os.path.abspath(stdin.name))
-    folders = dict.fromkeys(path if os.path.isdir(path) else os.path.dirname(path) for path in named)
+    folders = dict.fromkeys(path if observed.is_folder(path) else os.path.dirname(path) for path in named)
     roots = {root for folder in folders if (root := _project_of(folder, configurations)) is not None}
     # Who names the folder of a project has read all of it.
     read = {path for path in named if path in folders}
@@ -217,7 +218,7 @@ def _project_of(folder: str, configurations: Configurations) -> str | None:
 
 
 def _is_top(folder: str) -> bool:
-    return os.path.exists(os.path.join(folder, "pyproject.toml")) or is_checkout(folder)
+    return observed.exists(os.path.join(folder, "pyproject.toml")) or is_checkout(folder)
 
 
 def _upwards(folder: str, holds: Callable[[str], bool]) -> str | None:

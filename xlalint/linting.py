@@ -12,6 +12,7 @@ from typing import Protocol, cast
 
 import msgspec
 
+from xlalint.cache.folder import CacheFolder, default_cache
 from xlalint.facts.driver.workspace import Around
 from xlalint.facts.events import Span
 from xlalint.facts.external import Follower
@@ -26,15 +27,16 @@ from xlalint.findings.selection import counts_in, is_selected, refuse_unknown_in
 from xlalint.findings.settings import Configuration
 from xlalint.findings.suppression import UNUSED
 from xlalint.inputs import Input, Stdin, gather
-from xlalint.sources.read import decode, read_bytes
-from xlalint.sources.source import Source, Unreadable
+from xlalint.sources.read import lines_of
+from xlalint.sources.source import Source
 
 
 class Options(msgspec.Struct, frozen=True):
     """How to run; ``jobs`` 0 means one process for each core."""
 
     jobs: int = 0
-    cache: bool = True
+    cache: CacheFolder | None = None
+    """Where what is found out of installed packages is kept between runs."""
     project: str | None = None
     """The folder of the project that the named files belong to; None: where they lie says it."""
     alone: bool = True
@@ -120,7 +122,7 @@ def lint_one(source: Source, given: Input, *configurations: Configurations) -> l
         return Judged(one.path)
 
     # In this process alone, where what is judged can be kept.
-    for _ in _judged(given, configurations[0], Options(jobs=1), judge):
+    for _ in _judged(given, configurations[0], Options(jobs=1, cache=default_cache()), judge):
         pass
     return judged or [Judged(source.path) for _ in benches]
 
@@ -132,14 +134,6 @@ def rules_of(configuration: Configuration) -> tuple[Loaded, ...]:
 
 def listed_rules(configuration: Configuration) -> tuple[Listed, ...]:
     return listed(configuration.settings.plugins)
-
-
-def lines_of(path: str) -> Lines | None:
-    """The lines of a file as the tokenizer counts them; None if it can't be read."""
-    try:
-        return decode(read_bytes(Path(path)), path).lines()
-    except Unreadable:
-        return None
 
 
 def later_tools() -> Tools:
@@ -202,9 +196,9 @@ class Bench:
 
 class Followers:
     """The followers of calls into installed packages: one for each environment that the configurations of a run name.
-    ``cache`` says whether what they find out is kept between runs."""
+    What they find out is kept in ``cache`` between runs."""
 
-    def __init__(self, configurations: Configurations, cache: bool = True) -> None:
+    def __init__(self, configurations: Configurations, cache: CacheFolder | None = None) -> None:
         self._configurations = configurations
         self._cache = cache
         self._found: dict[tuple[str | None, str], Follower] = {}

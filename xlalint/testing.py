@@ -65,7 +65,7 @@ def follower_into(installed: Mapping[str, str] | None, folder: str) -> Follower 
         return None
     laid_out(installed, folder)
     make = importlib.import_module("xlalint.installed.follower").follower
-    made: Follower = make(folder, folder, None, False)
+    made: Follower = make(folder, folder, None, None)
     return made
 
 

@@ -11,6 +11,7 @@ from typing import IO
 
 import msgspec
 
+from xlalint.cache.folder import default_cache
 from xlalint.device.recording.attribution import attribute
 from xlalint.device.recording.counts import Counts
 from xlalint.device.recording.debug_log import events
@@ -113,7 +114,7 @@ def _report_of(traced_run: Trace, configurations: Configurations, name: Callable
     present = [Path(path) for path in sorted(files) if Path(path).is_file() and not _NOT_OURS.search(path)]
     diagnostics: tuple[Diagnostic, ...] = ()
     if present:
-        diagnostics = lint(present, configurations, Options(jobs=1)).diagnostics
+        diagnostics = lint(present, configurations, Options(jobs=1, cache=default_cache())).diagnostics
     kept = [one for one in diagnostics if one.suppressed is None]
     return held_against(named, kept, {shown(str(path)) for path in present}, metrics_of_rule)
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from xlalint.cache.folder import default_cache
 from xlalint.device.programs.stand_ins import ValueAt
 from xlalint.device.validation.case import Case, Settings
 from xlalint.device.validation.invocation import Invocation
@@ -170,7 +171,7 @@ class _Cases:
         paths = list(dict.fromkeys(one.path for one in diagnostics))
         sources = [_source(path) for path in paths]
         self._trees = {source.path: SyntaxTree(source) for source in sources}
-        self._sights: ValueRecorder = recorded_values(sources, Followers(configurations).assumptions)
+        self._sights: ValueRecorder = recorded_values(sources, Followers(configurations, default_cache()).assumptions)
         packages = frozenset(one.package for one in diagnostics if one.package)
         self._modules = Modules(self._sights.resolve, self._read, packages)
         self._rules = {loaded.rule.code: loaded for path in paths for loaded in rules_of(configurations.of_file(path))}

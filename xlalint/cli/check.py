@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from xlalint.cli.caching import Choice, cache_options
 from xlalint.cli.console import ProgressLine, complain, say, use_color
 from xlalint.cli.entry import FAILED
 from xlalint.cli.options import TERMS, ReportPath, configurations, project_options, settings_options
+from xlalint.sources.observed import observing
 
 if TYPE_CHECKING:
+    from xlalint.cache.folder import CacheFolder
     from xlalint.findings.configuration import Configurations
     from xlalint.findings.model import Diagnostic, Report
     from xlalint.inputs import Stdin
+    from xlalint.unchanged import Question
 
 _FORMATS = ("text", "concise", "json", "sarif", "github")
 # Read by programs, which take UTF-8 whatever the locale says.
@@ -41,7 +45,7 @@ class Output(NamedTuple):
 class Reading(NamedTuple):
     """What is read beside the named files: the cache, and the project around them."""
 
-    cache: bool = True
+    cache: CacheFolder | None = None
     project: str | None = None
     alone: bool = False
 
@@ -62,14 +66,13 @@ class Reading(NamedTuple):
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even where something is found.")
 @click.option("--strict", is_flag=True, help="Exit with 2 where any file can't be read.")
 @click.option("--ignore-suppressions", is_flag=True, help="Report suppressed findings too.")
-@click.option("--no-cache", is_flag=True, help="Read and write no cache.")
+@cache_options
 @click.option("--stdin-filename", metavar="FILE", help="Path of the source on standard input (`-`).")
 @project_options
 @click.option("--show-settings", is_flag=True, help="Show the settings for the first path, and stop.")
 @click.option("--show-files", is_flag=True, help="Show the files that would be linted, and stop.")
 def command(
     paths: tuple[str, ...],
-    no_cache: bool,
     stdin_filename: str | None,
     show_settings: bool,
     show_files: bool,
@@ -82,20 +85,36 @@ def command(
     Exit codes: 0 nothing found, 1 findings of level warning or above, 2 the tool could not do what was asked.
     """
     output = output_of(chosen)
-    configured = configurations(chosen)
+    choice = Choice.of(chosen)
     if stdin_filename and "-" not in paths:
         raise click.UsageError("--stdin-filename is for standard input: give `-` as a PATH")
     paths = paths or (".",)
     named = named_paths(path for path in paths if path != "-")
-    if show_settings:
-        return _show_settings(configured, paths[0], stdin_filename)
-    if show_files:
-        return _show_files(configured, named)
-    stdin = _stdin(stdin_filename, configured) if "-" in paths else None
-    report = linted(named, configured, stdin, Reading(not no_cache, project, no_project), output)
+    settings = dict(chosen)
+    with observing() as seen:
+        configured = configurations(chosen)
+        if show_settings:
+            return _show_settings(configured, paths[0], stdin_filename)
+        if show_files:
+            return _show_files(configured, named)
+        stdin = _stdin(stdin_filename, configured) if "-" in paths else None
+        cache = choice.open(quiet=output.quiet, verbose=output.verbose)
+        reading = Reading(cache.folder, project, no_project)
+        report = cache.report(
+            lambda: _question(named, settings, stdin, reading),
+            seen,
+            lambda: linted(named, configured, stdin, reading, output),
+        )
     written = write_report(report, configured, stdin, output)
     complain_of(report, stdin, output, named)
     return exit_code(report, configured, output) if written else FAILED
+
+
+def _question(named: list[Path], settings: dict[str, object], stdin: Stdin | None, reading: Reading) -> Question:
+    from xlalint.unchanged import Question
+
+    given = (stdin.name, stdin.data) if stdin is not None else None
+    return Question(tuple(map(str, named)), settings, reading.project, reading.alone, given)
 
 
 def output_of(chosen: dict[str, Any]) -> Output:

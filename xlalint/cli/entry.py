@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
     {
         "calibrate": "xlalint.cli.calibrate",
         "check": "xlalint.cli.check",
+        "clean": "xlalint.cli.clean",
         "explain": "xlalint.cli.explain",
         "new-rule": "xlalint.cli.new_rule",
         "rule": "xlalint.cli.rule",

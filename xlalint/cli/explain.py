@@ -53,6 +53,7 @@ def command(
     It is what `check` over FILE and the PATHs finds there: what they import and what of their project leads to them is
     read, for a caller elsewhere may run the line more often, or give it other values.
     """
+    from xlalint.cache.folder import default_cache
     from xlalint.inputs import gather
     from xlalint.linting import Followers
 
@@ -69,7 +70,7 @@ def command(
     engine = import_module("xlalint.facts.explain.explanation")
     try:
         explain = cast(Explain, engine.explain)
-        text = explain(source, line, Followers(configured).assumptions, given.sources, given.around)
+        text = explain(source, line, Followers(configured, default_cache()).assumptions, given.sources, given.around)
     except engine.Unexplained as error:
         raise click.ClickException(f"{path}: {error}") from error
     say(text + "".join(f"{row}\n" for row in _verdict(source, line, given, configured)))

@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Report, Rule
-from xlalint.findings.profile import Profile
 from xlalint.findings.settings import Configuration
-from xlalint.inputs import Stdin
-from xlalint.linting import lines_of, rules_of
 from xlalint.reports import ReportContext, RuleCard
 from xlalint.reports.ranking import SHORT_LIST
+from xlalint.sources.read import lines_of
+
+if TYPE_CHECKING:
+    from xlalint.findings.profile import Profile
+    from xlalint.findings.registry import Listed
+    from xlalint.inputs import Stdin
 
 
 def context_for(
@@ -88,16 +91,16 @@ def _sources(stdin: Stdin | None) -> Callable[[str], list[str] | None]:
     def lines(path: str) -> list[str] | None:
         if stdin is not None and path == stdin.name:
             return stdin.lines()
-        found = lines_of(path)
-        return list(found) if found is not None else None
+        return lines_of(path)
 
     return lines
 
 
 def _cards(report: Report, configured: Configurations) -> dict[str, RuleCard]:
+    from xlalint.findings.registry import load_one
     from xlalint.findings.suppression import UNUSED, UNUSED_PAGE
 
-    cards = {rule.code: _card(rule, page) for rule, page in _pages_found(report, configured)}
+    cards = {one.code: _card(load_one(one).rule, page) for one, page in _pages_found(report, configured)}
     if any(found.code == UNUSED.code for found in report.diagnostics):
         cards[UNUSED.code] = _card(UNUSED, UNUSED_PAGE)
     return cards
@@ -112,28 +115,28 @@ def _measured(report: Report, configured: Configurations) -> dict[str, dict[str,
     from xlalint.findings.pages import PageError, growth, parse_page
 
     measured = {}
-    for rule, page in _pages_found(report, configured):
+    for one, page in _pages_found(report, configured):
         try:
-            measured[rule.code] = growth(parse_page(page))
+            measured[one.code] = growth(parse_page(page))
         except PageError:
             continue
     return measured
 
 
-def _pages_found(report: Report, configured: Configurations) -> Iterator[tuple[Rule, str]]:
+def _pages_found(report: Report, configured: Configurations) -> Iterator[tuple[Listed, str]]:
     """The rules that found something, each with its page; the text is empty where it has none."""
-    from xlalint.findings.registry import RegistryError, page_of
+    from xlalint.findings.registry import RegistryError, listed, page_of
 
     wanted = {found.code for found in report.diagnostics}
     for path in dict.fromkeys(found.path for found in report.diagnostics):
-        for loaded in rules_of(configured.of_file(path)) if wanted else ():
-            if loaded.rule.code not in wanted:
+        for one in listed(configured.of_file(path).settings.plugins) if wanted else ():
+            if one.code not in wanted:
                 continue
-            wanted.remove(loaded.rule.code)
+            wanted.remove(one.code)
             try:
-                yield loaded.rule, page_of(loaded.origin)
+                yield one, page_of(one)
             except RegistryError:
-                yield loaded.rule, ""
+                yield one, ""
 
 
 def _card(rule: Rule, page: str) -> RuleCard:

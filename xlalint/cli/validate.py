@@ -12,6 +12,7 @@ import click
 
 from xlalint.cli import check
 from xlalint.cli import sandbox as sandboxing
+from xlalint.cli.caching import opened
 from xlalint.cli.console import ProgressLine, complain, say
 from xlalint.cli.entry import FAILED
 from xlalint.cli.options import (
@@ -121,7 +122,9 @@ def command(paths: tuple[str, ...], rules: bool, project: str | None, no_project
         raise click.UsageError("standard input can't be validated: name a file")
     named = check.named_paths(paths or _run_by(wanted.invocation))
     only = _codes(wanted.only)
-    linted = check.linted(named, configured, None, check.Reading(True, project, no_project), output)
+    linted = check.linted(
+        named, configured, None, check.Reading(opened(quiet=output.quiet), project, no_project), output
+    )
     folders = _folders(named, configured, project, no_project)
     if wanted.invocation is not None:
         folders += [wanted.invocation.folder, os.path.dirname(wanted.invocation.script)]

@@ -13,6 +13,7 @@ import msgspec
 from xlalint.findings.errors import ConfigurationError
 from xlalint.findings.settings import COMMAND_LINE, Configuration, defaults, settings_from
 from xlalint.installed.environment import named, packages_in
+from xlalint.sources import observed
 from xlalint.sources.discover import shown
 from xlalint.sources.read import reason_of
 
@@ -54,7 +55,7 @@ class Configurations:
     def refuse_missing_packages(self, path: str) -> None:
         """Raises ``ConfigurationError`` where the file or folder ``path`` is linted by packages that are not where its
         configuration says. Not asked of each configuration that is met: an environment may be of another machine."""
-        found = self.of_folder(os.path.abspath(path)) if os.path.isdir(path) else self.of_file(path)
+        found = self.of_folder(os.path.abspath(path)) if observed.is_folder(path) else self.of_file(path)
         if found.settings.python is None or not found.settings.follow:
             return
         environment = named(found.settings.python, found.root)
@@ -109,7 +110,7 @@ def refuse_without_packages(environment: str, origin: str) -> None:
     if packages_in(environment):
         return
     told = f"{origin}: key `python`: {shown(environment)}"
-    if not os.path.exists(environment):
+    if not observed.exists(environment):
         raise ConfigurationError(f"{told}: no such file or folder")
     raise ConfigurationError(f"{told}: is neither an environment nor its interpreter nor a folder with packages")
 
@@ -117,10 +118,10 @@ def refuse_without_packages(environment: str, origin: str) -> None:
 def configuration_in(folder: str) -> Configuration | None:
     """The configuration that stands in ``folder``; a ``pyproject.toml`` without our table is none."""
     own = os.path.join(folder, OWN)
-    if os.path.isfile(own):
+    if observed.is_file(own):
         return load_configuration(own)
     shared = os.path.join(folder, SHARED)
-    if os.path.isfile(shared) and b"xlalint" in _bytes(shared):
+    if observed.is_file(shared) and b"xlalint" in _bytes(shared):
         table = _tool_table(_toml_document(shared), shared)
         if table is not None:
             return _configuration(table, shared)
@@ -129,8 +130,8 @@ def configuration_in(folder: str) -> Configuration | None:
 
 def load_configuration(path: str) -> Configuration:
     """One file, ``pyproject.toml`` or of the form of ``xlalint.toml``. Raises ``ConfigurationError``."""
-    if not os.path.isfile(path):
-        reason = "is not a regular file" if os.path.exists(path) else "no such configuration file"
+    if not observed.is_file(path):
+        reason = "is not a regular file" if observed.exists(path) else "no such configuration file"
         raise ConfigurationError(f"{shown(path)}: {reason}")
     document = _toml_document(path)
     if os.path.basename(path) == SHARED:
@@ -158,8 +159,7 @@ def _tool_table(document: Mapping[str, Any], path: str) -> Mapping[str, Any] | N
 
 def _bytes(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return observed.content(path)
     except OSError as error:
         raise ConfigurationError(f"{shown(path)}: {reason_of(error)}") from error
 

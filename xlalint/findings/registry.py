@@ -19,6 +19,7 @@ import msgspec
 
 from xlalint.findings.errors import ConfigurationError, nearest
 from xlalint.findings.model import Check, Rule
+from xlalint.findings.plugins import note_installed, note_package
 
 PACKAGE = "xlalint.rules"
 ENTRY_POINTS = "xlalint.rules"
@@ -115,6 +116,7 @@ def _in_package(package: str) -> list[Listed]:
 def _entry_point(name: str, origin: str = "") -> str:
     from importlib.metadata import entry_points
 
+    note_installed()
     points = {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
     if name not in points:
         raise ConfigurationError(f"{origin}no plugin `{name}` is installed{nearest(name, points)}")
@@ -127,6 +129,7 @@ def _plugin_package(name: str) -> str:
         import_module(package)
     except Exception as error:
         raise RegistryError(f"plugin `{name}`: {type(error).__name__}: {_one_line(error)}") from error
+    note_package(package)
     return package
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import glob
+import fnmatch
 import os
 import re
 import sys
 from collections.abc import Iterator
-from importlib import import_module
+
+from xlalint.sources import observed
+from xlalint.sources.observations import Selection
 
 DIST_INFO = ".dist-info"
 _INTERPRETERS = ("python", "pypy")
@@ -40,44 +42,60 @@ def named(environment: str, root: str) -> str:
 def packages_in(environment: str) -> tuple[str, ...]:
     """The folders with packages of an environment, given by its folder, its interpreter or by one of those folders.
     Empty where it is none of these."""
-    is_interpreter = os.path.isfile(environment)
+    is_interpreter = observed.is_file(environment)
     if is_interpreter:
         if not os.path.basename(environment).lower().startswith(_INTERPRETERS):
             return ()
         environment = os.path.dirname(os.path.dirname(os.path.abspath(environment)))
-    inside = [found for each in _INSIDE for found in glob.glob(os.path.join(glob.escape(environment), *each))]
+    inside = [found for each in _INSIDE for found in _matching(environment, *each)]
     if inside:
-        return tuple(sorted(dict.fromkeys(os.path.realpath(folder) for folder in inside)))
-    return (os.path.realpath(environment),) if not is_interpreter and _holds_packages(environment) else ()
+        return tuple(sorted(dict.fromkeys(map(observed.real_path, inside))))
+    return (observed.real_path(environment),) if not is_interpreter and _holds_packages(environment) else ()
+
+
+def _matching(folder: str, *patterns: str) -> Iterator[str]:
+    """The folders below a folder whose paths match, part by part; without patterns the folder itself."""
+    if not patterns:
+        if observed.is_folder(folder):
+            yield folder
+        return
+    pattern, *others = patterns
+    if not set(pattern) & set("*?["):
+        yield from _matching(os.path.join(folder, pattern), *others)
+        return
+    for name in _names(folder, ("",)):
+        if fnmatch.fnmatchcase(name, pattern):
+            yield from _matching(os.path.join(folder, name), *others)
+
+
+def _names(folder: str, endings: tuple[str, ...]) -> list[str]:
+    """What lies in a folder and has one of these endings; nothing where it can't be read."""
+    try:
+        return [entry.name for entry in observed.entries(folder, Selection(endings))]
+    except OSError:
+        return []
 
 
 def _holds_packages(folder: str) -> bool:
-    try:
-        with os.scandir(folder) as entries:
-            return any(
-                entry.name.endswith((".py", DIST_INFO)) or os.path.isfile(os.path.join(entry.path, "__init__.py"))
-                for entry in entries
-            )
-    except OSError:
-        return False
+    names = _names(folder, ("",))
+    return any(
+        name.endswith((".py", DIST_INFO)) or observed.is_file(os.path.join(folder, name, "__init__.py"))
+        for name in names
+    )
 
 
 def folder_with(folders: tuple[str, ...], package: str) -> str | None:
     """The first of ``folders`` that has a top-level package or module of this name."""
     for folder in folders:
         for candidate in (os.path.join(package, "__init__.py"), f"{package}.py"):
-            if os.path.isfile(os.path.join(folder, candidate)):
+            if observed.is_file(os.path.join(folder, candidate)):
                 return folder
     return None
 
 
 def version_of(folder: str, package: str) -> str:
     """The version of the distribution that brought a top-level package; empty where none says so."""
-    try:
-        names = sorted(entry.name for entry in os.scandir(folder) if entry.name.endswith(DIST_INFO))
-    except OSError:
-        return ""
-    split = [(name, *name.removesuffix(DIST_INFO).partition("-")[::2]) for name in names]
+    split = [(name, *name.removesuffix(DIST_INFO).partition("-")[::2]) for name in _names(folder, (DIST_INFO,))]
     for _, distribution, version in split:
         if normalised(distribution) == normalised(package):
             return version
@@ -94,16 +112,6 @@ def normalised(name: str) -> str:
 
 def top_level_names(path: str) -> Iterator[str]:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            yield from (line.strip() for line in file)
+        yield from (line.strip() for line in observed.content(path).decode("utf-8", "replace").splitlines())
     except OSError:
         return
-
-
-def cache_folder() -> str:
-    """The folder of what is kept between runs: ``XLALINT_CACHE_DIR``, or the user's own for such things."""
-    named = os.environ.get("XLALINT_CACHE_DIR")
-    if named:
-        return named
-    folder: str = import_module("platformdirs").user_cache_dir("xlalint", appauthor=False)
-    return folder

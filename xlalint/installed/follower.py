@@ -8,13 +8,14 @@ from typing import Any
 
 import msgspec
 
+from xlalint.cache.folder import CacheFolder
 from xlalint.facts.domain.refinement import as_operand
 from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import KnownObject, Value
 from xlalint.facts.external import Called, ExternalSummary
 from xlalint.facts.failures import reason_of
 from xlalint.facts.options import Assumptions
-from xlalint.installed.environment import cache_folder, folder_with, folders_of, version_of
+from xlalint.installed.environment import folder_with, folders_of, version_of
 from xlalint.installed.package import NOTHING, Package
 from xlalint.installed.packing import pack, unpack
 from xlalint.installed.store import Store
@@ -24,12 +25,12 @@ from xlalint.program.link import EXTERNAL, INSTALLED, source_root
 
 
 class Following:
-    """A ``Follower`` into the packages of ``folders``. ``keep`` says whether answers are kept between runs."""
+    """A ``Follower`` into the packages of ``folders``. Answers are kept in ``cache`` between runs."""
 
-    def __init__(self, folders: tuple[str, ...], assumptions: Assumptions, keep: bool) -> None:
+    def __init__(self, folders: tuple[str, ...], assumptions: Assumptions, cache: CacheFolder | None) -> None:
         self.folders = folders
         self.assumptions = assumptions
-        self.keep = keep
+        self.cache = cache
         self.packages: dict[tuple[str, str], Asked | None] = {}
         self.roots: dict[str, str | None] = {}
 
@@ -63,7 +64,7 @@ class Following:
         if key not in self.packages:
             folders = self.folders if beside is None else (beside, *self.folders)
             folder = folder_with(folders, head)
-            self.packages[key] = None if folder is None else Asked(folder, head, self.assumptions, self.keep)
+            self.packages[key] = None if folder is None else Asked(folder, head, self.assumptions, self.cache)
         return self.packages[key]
 
     def beside(self, importer: str) -> str | None:
@@ -75,18 +76,17 @@ class Following:
         return self.roots[folder]
 
 
-def follower(environment: str | None, root: str, ops: OpTable | None, cache: bool) -> Following:
+def follower(environment: str | None, root: str, ops: OpTable | None, cache: CacheFolder | None) -> Following:
     """For code below ``root``. What ops cost on a device of the user's own isn't kept: a profile changes with it."""
-    return Following(folders_of(environment, root), Assumptions(ops=ops), cache and ops is None)
+    return Following(folders_of(environment, root), Assumptions(ops=ops), cache if ops is None else None)
 
 
 class Asked:
     """One package, and its answers."""
 
-    def __init__(self, folder: str, name: str, assumptions: Assumptions, keep: bool) -> None:
+    def __init__(self, folder: str, name: str, assumptions: Assumptions, cache: CacheFolder | None) -> None:
         self.package = Package(folder, name, assumptions)
-        cache = cache_folder() if keep else None
-        self.store = Store(folder, name, version_of(folder, name) if keep else "", cache)
+        self.store = Store(folder, name, version_of(folder, name) if cache is not None else "", cache)
 
     def kind_of(self, name: str) -> str:
         kind = self.store.kind(name)

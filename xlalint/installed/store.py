@@ -1,17 +1,18 @@
-"""Caches query results between runs: one file per version of a package, dropped when a file it read has changed."""
+"""Caches query results between runs: one entry per version of a package, dropped when a file it read has changed."""
 
 from __future__ import annotations
 
-import hashlib
 import os
-from functools import cache
 from typing import Any
 
 import msgspec
 
+from xlalint.cache.folder import CacheFolder, Unusable
+from xlalint.cache.version import version_of_tool
 from xlalint.facts.external import Cost, ExternalSummary
 from xlalint.facts.kinds import SignKind
 from xlalint.installed.packing import pack, unpack
+from xlalint.sources import observed
 
 Stamp = tuple[int, int]
 """Size and time of the last change, of a file."""
@@ -37,8 +38,7 @@ class Shelf(msgspec.Struct, array_like=True):
 
 MOST = 5_000
 """Answers that are kept of a package: the latest."""
-DIGEST = 16
-"""Bytes."""
+ROOM = "packages"
 DECODER = msgspec.msgpack.Decoder(Shelf)
 ENCODER = msgspec.msgpack.Encoder()
 
@@ -46,25 +46,26 @@ ENCODER = msgspec.msgpack.Encoder()
 class Store:
     """The shelves of one folder of packages. ``cache`` None: nothing is read or written."""
 
-    def __init__(self, folder: str, package: str, version: str, cache: str | None) -> None:
+    def __init__(self, folder: str, package: str, version: str, cache: CacheFolder | None) -> None:
         self.folder = folder
-        name = f"{package}-{version or 'unknown'}.msgpack"
-        self.path = None if cache is None else os.path.join(cache, "packages", name)
-        self.shelf = self.read() or Shelf(fingerprint(), {}, {}, {})
+        self.name = f"{package}-{version or 'unknown'}"
+        self.cache = cache
+        self.shelf = self.read() or Shelf(version_of_tool(), {}, {}, {})
         self.changed = False
+        observed.note_files(os.path.join(folder, name) for name in self.shelf.files)
 
     def read(self) -> Shelf | None:
         """What an earlier run left, if it still holds."""
-        if self.path is None:
+        if self.cache is None:
             return None
         try:
-            with open(self.path, "rb") as file:
-                shelf = opened(file.read())
-        except OSError:
+            text = self.cache.read(ROOM, self.name)
+            shelf = None if text is None else DECODER.decode(text)
+        except (Unusable, msgspec.DecodeError, UnicodeDecodeError):
             return None
         if shelf is None:
             return None
-        current = shelf.linter == fingerprint() and all(
+        current = shelf.linter == version_of_tool() and all(
             stamp(os.path.join(self.folder, name)) == known for name, known in shelf.files.items()
         )
         return shelf if current else None
@@ -92,7 +93,7 @@ class Store:
 
     def write(self, files: list[str]) -> None:
         """Add what this run found out. Where that isn't possible, the next run finds it out again."""
-        if self.path is None or not self.changed:
+        if self.cache is None or not self.changed:
             return
         self.shelf.files.update((name, stamp(os.path.join(self.folder, name))) for name in files)
         other = self.read()
@@ -103,35 +104,10 @@ class Store:
             self.shelf.answers = {**other.answers, **self.shelf.answers}
         self.shelf.answers = dict(list(self.shelf.answers.items())[-MOST:])
         self.changed = False
-        beside = f"{self.path}.{os.getpid()}"
         try:
-            os.makedirs(os.path.dirname(self.path), exist_ok=True)
-            with open(beside, "wb") as file:
-                file.write(sealed(self.shelf))
-            os.replace(beside, self.path)
-        except (OSError, ValueError, OverflowError):  # what holds a number or a text that can't be written
+            self.cache.write(ROOM, self.name, ENCODER.encode(self.shelf))
+        except (Unusable, ValueError, OverflowError):  # what holds a number or a text that can't be written
             return
-
-
-def sealed(shelf: Shelf) -> bytes:
-    """A shelf as it is written: its text behind the digest of it."""
-    data = ENCODER.encode(shelf)
-    return digest(data) + data
-
-
-def opened(data: bytes) -> Shelf | None:
-    """The inverse; None for what is not as it was written, be it a byte: then all of it is found out anew."""
-    seal, text = data[:DIGEST], data[DIGEST:]
-    if seal != digest(text):
-        return None
-    try:
-        return DECODER.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
-
-
-def digest(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=DIGEST).digest()
 
 
 def stamp(path: str) -> Stamp:
@@ -140,17 +116,3 @@ def stamp(path: str) -> Stamp:
     except OSError:
         return (-1, -1)
     return (found.st_size, found.st_mtime_ns)
-
-
-@cache
-def fingerprint() -> str:
-    """Which xlalint this is, by the stamps of the files that its answers depend on."""
-    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    found = hashlib.sha256()
-    for part in ("facts", "installed", "knowledge", "program"):
-        for folder, inner, names in os.walk(os.path.join(own, part)):
-            inner[:] = sorted(name for name in inner if name != "__pycache__")
-            for name in sorted(names):
-                path = os.path.join(folder, name)
-                found.update(f"{os.path.relpath(path, own)} {stamp(path)}".encode())
-    return found.hexdigest()

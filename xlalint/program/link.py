@@ -14,6 +14,7 @@ from typing import Protocol, TypeAlias
 import msgspec
 
 from xlalint.program import ir
+from xlalint.sources import observed
 
 EXTERNAL = frozenset(sys.stdlib_module_names) | frozenset(
     {"torch", "torch_xla", "numpy", "scipy", "pandas", "PIL", "tqdm", "einops", "jax", "tensorflow", "triton", "cv2"}
@@ -49,7 +50,7 @@ def source_root(path: str) -> str:
     root = folder = os.path.dirname(os.path.abspath(path))
     outside = 0
     while outside <= MOST_PORTIONS and (parent := os.path.dirname(folder)) != folder:
-        if os.path.exists(os.path.join(folder, "__init__.py")):
+        if observed.exists(os.path.join(folder, "__init__.py")):
             root, outside = parent, 0
         else:
             outside += 1
@@ -188,7 +189,7 @@ class Program:
         starts = self._starts.get(path)
         if starts is None:
             root, own = source_root(path), os.path.dirname(os.path.abspath(path))
-            starts = (root if os.path.exists(os.path.join(own, "__init__.py")) else own, root)
+            starts = (root if observed.exists(os.path.join(own, "__init__.py")) else own, root)
             self._starts[path] = starts
         return starts
 
@@ -226,7 +227,7 @@ class Program:
                 continue
             for candidate in (f"{base}.py", os.path.join(base, "__init__.py")):
                 path = os.path.join(folder, candidate)
-                if path != but and os.path.isfile(path):
+                if path != but and observed.is_file(path):
                     return self.module(path)
         return None
 

@@ -6,6 +6,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
+from xlalint.sources import observed
 from xlalint.sources.dependents import File
 
 MOST_MISSING = 20
@@ -55,4 +56,4 @@ def own_imports(file: File, folders: Mapping[str, list[str]]) -> Iterator[tuple[
 
 def holds(folders: list[str], name: str) -> bool:
     paths = [os.path.join(folder, name) for folder in folders]
-    return any(os.path.exists(f"{path}.py") or os.path.isdir(path) for path in paths)
+    return any(observed.exists(f"{path}.py") or observed.is_folder(path) for path in paths)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 
 from xlalint.program.link import INSTALLED
+from xlalint.sources import observed
 
 VERSION_CONTROL = (".git", ".hg", ".svn", ".jj")
 _PACKAGED = re.compile(rb"^\[(?:project|build-system|tool\.poetry|metadata)\]", re.MULTILINE)
@@ -32,19 +33,18 @@ def is_of_library(folder: str, known: dict[str, bool]) -> bool:
 
 def is_packaged(folder: str) -> bool:
     """Whether a package is described in a folder."""
-    return os.path.exists(os.path.join(folder, "setup.py")) or any(
+    return observed.exists(os.path.join(folder, "setup.py")) or any(
         describes_package(os.path.join(folder, name)) for name in _METADATA
     )
 
 
 def describes_package(path: str) -> bool:
     try:
-        with open(path, "rb") as file:
-            return _PACKAGED.search(file.read()) is not None
+        return _PACKAGED.search(observed.content(path)) is not None
     except OSError:
         # Mostly it is not there.
         return False
 
 
 def is_checkout(folder: str) -> bool:
-    return any(os.path.exists(os.path.join(folder, name)) for name in VERSION_CONTROL)
+    return any(observed.exists(os.path.join(folder, name)) for name in VERSION_CONTROL)

@@ -46,6 +46,8 @@ def _shown_character(character: str) -> str:
 
 def columns(line: str) -> tuple[str, list[int]]:
     """The line as shown, tabs expanded, and the column where each of its characters starts; the last is its width."""
+    if line.isascii() and line.isprintable():
+        return line, list(range(len(line) + 1))
     parts: list[str] = []
     starts = [0]
     for character in line:

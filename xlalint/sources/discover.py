@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from xlalint.sources import observed
 from xlalint.sources.ignored import (
     Excludes,
     ExcludesFor,
@@ -18,7 +19,9 @@ from xlalint.sources.ignored import (
     gitignore_above,
     gitignore_in,
     pattern_of,
+    plain_names,
 )
+from xlalint.sources.observations import Selection
 from xlalint.sources.read import NOTEBOOK, is_notebook, reason_of
 
 
@@ -95,7 +98,7 @@ class _Walk:
 
     def take_named(self, path: str) -> None:
         try:
-            is_folder = os.path.isdir(path)
+            is_folder = observed.is_folder(path)
             os.stat(path)
         except (OSError, ValueError) as error:
             gone = isinstance(error, OSError) and error.errno in (errno.ENOENT, errno.ENOTDIR)
@@ -130,10 +133,8 @@ class _Walk:
             excludes = self._excludes_for(folder)
             ignored = (*outer, *gitignore_in(folder)) if excludes.gitignore else ()
             out = self._excluded(excludes)
-            for entry in self._entries(folder):
+            for entry in self._entries(folder, plain_names(excludes)):
                 is_folder = entry.is_dir(follow_symlinks=False)
-                if not is_folder and not entry.name.endswith(".py"):
-                    continue
                 if any(pattern(entry.path, is_folder) for pattern in out) or decided(ignored, entry.path, is_folder):
                     continue
                 if is_folder:
@@ -141,15 +142,16 @@ class _Walk:
                 else:
                     self._take_entry(entry)
 
-    def _entries(self, folder: str) -> Sequence[os.DirEntry[str]]:
+    def _entries(self, folder: str, but: tuple[str, ...]) -> Sequence[os.DirEntry[str]]:
         try:
-            with os.scandir(folder) as entries:
-                return sorted(entries, key=lambda entry: entry.name)
+            return observed.entries(folder, Selection((".py",), folders=True, but=but))
         except OSError as error:
             self._refuse(folder, reason_of(error))
             return ()
 
     def _take_entry(self, entry: os.DirEntry[str]) -> None:
+        if entry.is_symlink():
+            observed.kind_of(entry.path)
         try:
             if entry.is_file():
                 self._found.setdefault(entry.path, Found(entry.path, shown(entry.path), named=False))
@@ -176,7 +178,7 @@ class _Walk:
             for found in self._found.values()
             if found.named
             or not os.path.islink(found.path)
-            or not self._stands_elsewhere(found.path, os.path.realpath(found.path))
+            or not self._stands_elsewhere(found.path, observed.real_path(found.path))
         ]
 
     def _stands_elsewhere(self, link: str, target: str) -> bool:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from xlalint.sources import observed
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -139,11 +141,10 @@ def gitignore_in(folder: str) -> tuple[Pattern, ...]:
     for name in (os.path.join(".git", "info", "exclude"), ".gitignore"):
         path = os.path.join(folder, name)
         # A FIFO or a folder of this name would block or raise.
-        if not os.path.isfile(path):
+        if not observed.is_file(path):
             continue
         try:
-            with open(path, encoding="utf-8", errors="replace") as file:
-                lines = file.read().splitlines()
+            lines = observed.content(path).decode("utf-8", "replace").splitlines()
         except OSError:
             continue
         if any(line.strip() and not line.startswith("#") for line in lines):
@@ -155,7 +156,7 @@ def gitignore_above(folder: str) -> tuple[Pattern, ...]:
     """The patterns of the enclosing git repository above ``folder``, outermost first; empty outside of one."""
     above: list[tuple[Pattern, ...]] = []
     inside = folder
-    while not os.path.exists(os.path.join(inside, ".git")):
+    while not observed.exists(os.path.join(inside, ".git")):
         parent = os.path.dirname(inside)
         if parent == inside:
             return ()
@@ -193,6 +194,11 @@ def _is_pattern(kind: type[GitIgnoreSpec], line: str) -> bool:
         return any(pattern.include is not None for pattern in _compiled(kind, [line]).patterns)
     except (ValueError, re.error):
         return False
+
+
+def plain_names(excludes: Excludes) -> tuple[str, ...]:
+    """Names that are excluded wherever they stand."""
+    return tuple(sorted({one for globs in excludes.globs for one in globs.patterns if _is_plain(one)}))
 
 
 def _is_plain(line: str) -> bool:

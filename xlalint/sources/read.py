@@ -8,6 +8,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
+from xlalint.sources import observed
 from xlalint.sources.source import Source, Unreadable
 
 DEFAULT_LIMIT_MB = 5
@@ -31,7 +32,7 @@ _COOKIE = re.compile(
 )
 
 
-def read_bytes(path: Path, limit_mb: int = DEFAULT_LIMIT_MB) -> bytes:
+def read_bytes(path: str | Path, limit_mb: int = DEFAULT_LIMIT_MB) -> bytes:
     """The bytes of a regular file of at most ``limit_mb`` million bytes.
 
     Raises ``Unreadable``. Never blocks: a pipe or a device is refused before anything is read from it.
@@ -40,23 +41,42 @@ def read_bytes(path: Path, limit_mb: int = DEFAULT_LIMIT_MB) -> bytes:
         # O_NONBLOCK: to open a FIFO that nobody writes to would wait for ever.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         with open(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                observed.kind_of(os.fspath(path))
                 raise Unreadable("is not a regular file")
-            return read_stream(file, limit_mb)
+            data = _read_at_most(file, limit_mb)
     except (OSError, ValueError) as error:
+        observed.note_unread(path)
         raise Unreadable(reason_of(error)) from error
+    observed.note_read(path, status, data)
+    if data is None:
+        raise _too_large(limit_mb)
+    return data
 
 
 def read_stream(stream: BinaryIO, limit_mb: int) -> bytes:
     """All that comes, at most ``limit_mb`` million bytes. Raises ``Unreadable``, and what the stream itself raises."""
-    limit = limit_mb * 10**6
-    data = bytearray()
+    data = _read_at_most(stream, limit_mb)
+    if data is None:
+        raise _too_large(limit_mb)
+    return data
+
+
+def _read_at_most(stream: BinaryIO, limit_mb: int) -> bytes | None:
+    left = limit_mb * 10**6
+    pieces = []
     # Piece by piece: room for a whole limit would be asked for at once, and a limit may be any number.
     while chunk := stream.read(_CHUNK):
-        data += chunk
-        if len(data) > limit:
-            raise Unreadable(f"is larger than {limit_mb} MB (`max-file-size`)")
-    return bytes(data)
+        pieces.append(chunk)
+        left -= len(chunk)
+        if left < 0:
+            return None
+    return b"".join(pieces)
+
+
+def _too_large(limit_mb: int) -> Unreadable:
+    return Unreadable(f"is larger than {limit_mb} MB (`max-file-size`)")
 
 
 def is_notebook(path: str) -> bool:
@@ -89,6 +109,14 @@ def decode(data: bytes, path: str) -> Source:
 def read(path: Path, shown: str | None = None, limit_mb: int = DEFAULT_LIMIT_MB) -> Source:
     """The text of one file. Raises ``Unreadable`` with a one-line reason."""
     return decode(read_bytes(path, limit_mb), shown if shown is not None else path.as_posix())
+
+
+def lines_of(path: str) -> list[str] | None:
+    """The lines of a file as the tokenizer counts them; None if it can't be read."""
+    try:
+        return decode(read_bytes(path), path).lines()
+    except Unreadable:
+        return None
 
 
 def _holds_notebook(data: bytes) -> bool:

@@ -14,7 +14,10 @@ class Source(msgspec.Struct, frozen=True):
 
     def lines(self) -> list[str]:
         """Lines as the tokenizer counts them: only LF, CRLF and CR end a line, a form feed does not."""
-        return self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        text = self.text
+        if "\r" in text:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
+        return text.split("\n")
 
 
 class Unreadable(Exception):

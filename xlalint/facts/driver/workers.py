@@ -28,6 +28,7 @@ from xlalint.facts.driver.program_facts import ProgramFacts
 from xlalint.facts.driver.work_queue import Positions, WorkQueue, taken_by
 from xlalint.facts.driver.workspace import Workspace
 from xlalint.facts.failures import Failure, reason_of
+from xlalint.sources import observed
 from xlalint.sources.source import Source
 
 T = TypeVar("T")
@@ -142,7 +143,9 @@ class WorkerPool:
         found = [own, *(DECODER.decode(data) for data in parts[1:])]
         finished = self.finish(0, indexes, found, finish)
         for worker in workers:
-            finished.update(self.receive(worker))
+            mine, seen = self.receive(worker)
+            finished.update(mine)
+            observed.add(seen)
         return finished
 
     def hand_out(self, part: Partition, indexes: list[Index], workers: list[Worker]) -> CalledByRoot:
@@ -201,6 +204,7 @@ class WorkerPool:
 
     def work(self, connection: Connection, number: int, finish: FinishOne[T]) -> None:
         without_collector()
+        observed.begin_anew()
         part = self.part(number)
         connection.send(part.lower())
         called, asked = connection.recv()
@@ -210,7 +214,7 @@ class WorkerPool:
         connection.send(sent)
         indexes, others = connection.recv()
         found = [own, *(DECODER.decode(data) for data in others)]
-        connection.send(self.finish(number, indexes, found, finish))
+        connection.send((self.finish(number, indexes, found, finish), observed.noted()))
 
     # All
 
