@@ -82,7 +82,9 @@ def test_standard_error_that_takes_nothing_leaves_the_exit_code(redirected: Redi
 def test_a_report_that_does_not_fit_is_told(redirected: Redirected, form: str) -> None:
     # The limit is on the size of files: the pipes of this test are none.
     limited = ["sh", "-c", 'ulimit -f 0 && exec "$@"', "sh", sys.executable, "-m", "xlalint", "a.py"]
-    done = subprocess.run([*limited, "--output-format", form, "--output", "report", "--no-cache"], capture_output=True, timeout=120)
+    done = subprocess.run(
+        [*limited, "--output-format", form, "--output", "report", "--no-cache"], capture_output=True, timeout=120
+    )
     assert done.returncode == 2
     assert done.stderr == b"xlalint: error: report: File too large\n"
 
