@@ -14,6 +14,7 @@ from xlalint.facts.domain.values import LoopKey
 from xlalint.facts.events import Effect, Place
 from xlalint.facts.kinds import RegionKind, SignKind
 from xlalint.program import ir
+from xlalint.program.kept_defaults import ByDefault
 
 RegionKey: TypeAlias = tuple[RegionKind, int]
 """Kind and packed span. The function's own body is ``ROOT``."""
@@ -89,7 +90,8 @@ class RawEvent(msgspec.Struct, frozen=True, array_like=True, gc=False):
     undecided: bool = False
     """It stands in an arm of an ``if`` of which nothing is known."""
     arms: tuple[Arm, ...] = ()
-    """The arms that it stands in where the function is evaluated for its own sake; none where a call sees it."""
+    """The arms that it stands in where the function is evaluated for its own sake; where a call sees it, only those
+    that a constructor's defaults decide."""
     root: RawRoot = NO_ROOT
     by_rank: bool = False
     """It stands behind a test of the rank."""
@@ -126,10 +128,18 @@ class CallEdge(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return self.given == ANY_PARAMETER or position in self.given
 
 
+class DefaultTest(msgspec.Struct, frozen=True, array_like=True, gc=False, order=True):
+    """A test on attributes, and its outcome where calls of the class leave some parameters out."""
+
+    at: int
+    cls: str
+    by_default: ByDefault
+
+
 class FunctionRecord:
     """Mutable while a function is evaluated."""
 
-    __slots__ = ("calls", "events", "outcomes", "regions", "signs")
+    __slots__ = ("calls", "default_tests", "events", "outcomes", "regions", "signs")
 
     def __init__(self) -> None:
         self.events: dict[tuple[int, str], RawEvent] = {}
@@ -138,6 +148,7 @@ class FunctionRecord:
         self.calls: dict[CallEdge, None] = {}
         self.outcomes: dict[Arm, None] = {}
         """The outcomes that tests have, or may have, in calls of the program."""
+        self.default_tests: dict[DefaultTest, None] = {}
 
     def merge(self, other: FunctionRecord) -> None:
         for key, event in other.events.items():
@@ -150,6 +161,7 @@ class FunctionRecord:
         self.signs.update(other.signs)
         self.calls.update(other.calls)
         self.outcomes.update(other.outcomes)
+        self.default_tests.update(other.default_tests)
 
 
 def event_rank(event: RawEvent) -> tuple[object, ...]:
@@ -197,8 +209,9 @@ def changes_of(a: RawEvent, b: RawEvent) -> tuple[LoopKey, ...]:
 
 
 def joined(a: RawEvent, b: RawEvent) -> RawEvent:
-    """The stronger of two events of one place; a call sees it where a call sees one of them."""
+    """The stronger of two events of one place, in the arms in which both stand."""
     kept = stronger(a, b)
     if a.effect is b.effect and (a.varies, a.changed_by) != (b.varies, b.changed_by):
         kept = msgspec.structs.replace(kept, changed_by=changes_of(a, b))
-    return kept if (a.arms and b.arms) or not kept.arms else msgspec.structs.replace(kept, arms=())
+    arms = tuple(arm for arm in kept.arms if arm in a.arms and arm in b.arms)
+    return kept if arms == kept.arms else msgspec.structs.replace(kept, arms=arms)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from xlalint.facts.kinds import LOOPS, RegionKind, SignKind
-from xlalint.facts.records import ROOT, Arm, CallEdge, FunctionKey, Region, RegionKey, Sign
+from xlalint.facts.records import ROOT, Arm, CallEdge, DefaultTest, FunctionKey, Region, RegionKey, Sign
 
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
 """Methods whose calls name the class."""
@@ -34,6 +34,7 @@ class FunctionFacts(msgspec.Struct, frozen=True, array_like=True):
     """No graph goes through it: ``@torch.compiler.disable``."""
     outcomes: tuple[Arm, ...] = ()
     """The outcomes that tests have, or may have, in calls of the program."""
+    default_tests: tuple[DefaultTest, ...] = ()
 
     def is_passed_by(self, arms: Iterable[Arm]) -> bool:
         """Whether the calls of the program decide some test that leads to one of these arms, and all otherwise."""

@@ -84,5 +84,10 @@ def statements(file: File) -> Iterator[bytes]:
 
 def line_of_main_block(file: File) -> int:
     """The line of the last one."""
+    return before_main_block(file).count(b"\n") + 1
+
+
+def before_main_block(file: File) -> bytes:
+    """The text up to the last one."""
     *_, last = _GUARD.finditer(file.data)
-    return file.data[: last.start()].count(b"\n") + 1
+    return file.data[: last.start()]

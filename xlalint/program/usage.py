@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 
 import msgspec
 
+from xlalint.program.class_mentions import Given, calls_of_classes, set_elsewhere
+from xlalint.program.kept_defaults import ByDefault
 from xlalint.program.main_blocks import has_main_block, line_of_main_block, statements, tries_out
 from xlalint.program.missing_modules import are_complete
 from xlalint.program.packaging import packaged
@@ -74,6 +76,10 @@ class Usage(msgspec.Struct, frozen=True):
     """All names that occur in what runs; None where methods may be called that the text does not name."""
     trials: dict[str, int] = {}
     """The lines from which files try out what they define, by path."""
+    calls: dict[str, Given] = {}
+    """Of classes that are called and mentioned in no other way, what the calls give."""
+    set_elsewhere: frozenset[str] | None = None
+    """The attributes that are set on something else than ``self``; None where any may be."""
     unmoved: frozenset[str] = frozenset()
     """The files of programs that move nothing to a device, nor make anything there: all lies on the host."""
     untaught: frozenset[str] = frozenset()
@@ -81,6 +87,13 @@ class Usage(msgspec.Struct, frozen=True):
 
     def is_unused(self, path: str, qualname: str) -> bool:
         return qualname.split(".", 1)[0] in self.unused.get(path, ())
+
+    def leaves_out(self, cls: str, told: ByDefault) -> bool:
+        """Whether all calls of a class leave parameters out that attributes keep, and nothing else sets these."""
+        given = self.calls.get(cls)
+        if given is None or self.set_elsewhere is None or not self.set_elsewhere.isdisjoint(told.attributes):
+            return False
+        return not any(given.has(position, name) for position, name in told.parameters)
 
     def is_trial(self, path: str, line: int) -> bool:
         return line > self.trials.get(path, line)
@@ -115,7 +128,22 @@ def usage_in(files: Mapping[str, File]) -> Usage:
     reached = Reached(files, live, searched)
     asks = any(_INTO.search(files[path].data) for path in live)
     named = None if asks else frozenset(map(os.fsdecode, reached.named))
-    return msgspec.structs.replace(usage, unused=reached.unreached(), named=named)
+    return msgspec.structs.replace(
+        usage,
+        unused=reached.unreached(),
+        named=named,
+        calls=calls_of_classes(
+            [file for file in files.values() if not is_read_by_others(file)],
+            classes_of(file for file in own if file.path not in searched),
+        ),
+        set_elsewhere=set_elsewhere(files.values()),
+    )
+
+
+def classes_of(files: Iterable[File]) -> frozenset[bytes]:
+    """Those that no decorator hands to anybody."""
+    plain = (one for file in files for one in file.definitions if one.is_class and not one.text.startswith(b"@"))
+    return frozenset(os.fsencode(one.name) for one in plain)
 
 
 def does(what: re.Pattern[bytes], file: File) -> bool:

@@ -44,6 +44,11 @@ def words(data: bytes) -> set[bytes]:
     return set(data.translate(_BLANKS).split())
 
 
+def code_of(data: bytes) -> bytes:
+    """The text without comments and documentation."""
+    return _TEXT.sub(lambda match: b'""' if match[1] else b"" if match[0].startswith(b"#") else match[0], data)
+
+
 class Imports:
     """The import statements of one file."""
 
@@ -181,8 +186,7 @@ class File:
 
     @cached_property
     def code(self) -> bytes:
-        """The text without comments and documentation."""
-        return _TEXT.sub(lambda match: b'""' if match[1] else b"" if match[0].startswith(b"#") else match[0], self.data)
+        return code_of(self.data)
 
     @cached_property
     def definitions(self) -> tuple[Definition, ...]:

@@ -297,6 +297,7 @@ def evaluated(program: Program, function: ir.FunctionIR, record: FunctionRecord)
         is_without_grad(function),
         is_turned_off(decorator_names(function)),
         tuple(record.outcomes),
+        tuple(sorted(record.default_tests)),
     )
     return Evaluated(facts, tuple(record.events.values()))
 
@@ -329,6 +330,7 @@ def merge_records(a: Evaluated, b: Evaluated) -> Evaluated:
         other.signs = dict.fromkeys(one.facts.signs)
         other.calls = dict.fromkeys(one.facts.calls)
         other.outcomes = dict.fromkeys(one.facts.outcomes)
+        other.default_tests = dict.fromkeys(one.facts.default_tests)
         record.merge(other)
     facts = msgspec.structs.replace(
         a.facts,
@@ -336,6 +338,7 @@ def merge_records(a: Evaluated, b: Evaluated) -> Evaluated:
         signs=tuple(record.signs),
         calls=tuple(record.calls),
         outcomes=tuple(record.outcomes),
+        default_tests=tuple(sorted(record.default_tests)),
     )
     return Evaluated(facts, tuple(record.events.values()))
 

@@ -7,7 +7,7 @@ optimizer's step, a boundary, ``backward()``, a loader that is iterated, a model
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 import msgspec
 
@@ -101,12 +101,20 @@ class HeatMap(SuggestedPaces):
             return False
         return not self.is_fixed(function) and not self.callers.get(function.key)
 
-    def passes_by(self, function: FunctionFacts, arms: Iterable[Arm], at: int) -> bool:
+    def passes_by(self, function: FunctionFacts, arms: Collection[Arm], at: int) -> bool:
         """Whether no call of the program that runs leads to these arms of a function, or none but a trial to a place of
         a file."""
-        if function.key in self.passed or function.is_passed_by(arms):
+        if function.key in self.passed or function.is_passed_by(arms) or self.is_left_out(function, arms):
             return True
         return function.key[1] == "<module>" and self.usage.is_trial(function.key[0], unpack(at)[0])
+
+    def is_left_out(self, function: FunctionFacts, arms: Collection[Arm]) -> bool:
+        """Whether one of these arms runs for no object that the program makes: by their defaults, all decide it
+        otherwise."""
+        return any(
+            (test.at, not test.by_default.outcome) in arms and self.usage.leaves_out(test.cls, test.by_default)
+            for test in function.default_tests
+        )
 
     # Paces
 

@@ -34,6 +34,7 @@ from xlalint.facts.guards.branch_rates import (
     rates_by_data,
     skips_test,
 )
+from xlalint.facts.guards.constructor_defaults import note_default
 from xlalint.facts.guards.device_branches import give_in_place, in_place_of, move_in_place, moved_return, moves_only
 from xlalint.facts.guards.loop_counters import as_own_counter
 from xlalint.facts.guards.narrowing import forget_told, with_defaults
@@ -80,8 +81,7 @@ def execute(frame: Frame, block: ir.Block) -> None:
             if rate := rate_of_rest(frame, statement, block[position:]):
                 execute_arm(frame, block[position:], rate, statement.at + 1)
                 break
-        if frame.by_signature:
-            frame.arms = (*frame.arms, (statement.at, False))
+        frame.stand_in_arm(statement.at, False)
     frame.arms, frame.ranks = arms, ranks
 
 
@@ -225,6 +225,7 @@ def execute_either(frame: Frame, node: ir.If, rates: BranchRates, by_rank: bool,
     frame.by_data += by_data
     seldom = not rates.body and asks_for_other_input(frame.function, node.test)
     frame.tests = (*tests, (node.test, True))
+    note_default(frame, node)
     around = frame.enter_arm(node.at, True)
     over = TURNS if rates.at_times and asks_own_turn(frame, node) else ""
     execute_arm(frame, node.body, RegionKind.AMORTISED if seldom else rates.body, node.at, over)

@@ -31,6 +31,8 @@ class Recorder(Position):
         self.by_signature = False
         """Whether no call tells what the parameters are."""
         self.arms: tuple[Arm, ...] = ()
+        self.tests_of_defaults: set[int] = set()
+        """The tests that a constructor's defaults decide."""
         """The arms that a function is in which is evaluated by its signature."""
         self.called_at: set[int] = set()
         """Where models and functions of the program were called."""
@@ -101,11 +103,14 @@ class Recorder(Position):
         """Enter an arm of an ``if``; gives the arms around it, which the caller sets again. Where a call gives the
         arguments, the test may have this outcome."""
         around = self.arms
-        if self.by_signature:
-            self.arms = (*around, (at, outcome))
-        else:
+        self.stand_in_arm(at, outcome)
+        if not self.by_signature:
             self.record.outcomes[at, outcome] = None
         return around
+
+    def stand_in_arm(self, at: int, outcome: bool) -> None:
+        if self.by_signature or at in self.tests_of_defaults:
+            self.arms = (*self.arms, (at, outcome))
 
     def mark_form(self, node: ir.Expr | None, effect: Effect, form: str) -> None:
         """What stands around a place that was just read tells which fix fits it."""

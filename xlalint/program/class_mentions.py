@@ -1,0 +1,111 @@
+"""What the text of a project gives to classes that it only calls, and which attributes it sets on other objects."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable
+
+import msgspec
+
+from xlalint.program.main_blocks import before_main_block, tries_out
+from xlalint.sources.dependents import File, code_of
+
+_IMPORTS = re.compile(
+    rb"^[ \t]*(?:from[ \t]+[.\w]+[ \t]+)?import[ \t]*(?:\((?:[^()#]|#[^\n]*\n)*\)|(?:[^\n\\;]|\\\r?\n)*)", re.MULTILINE
+)
+_EXPORTED = re.compile(rb"^__all__[^\n]*?[\[(][^\])]*[\])]", re.MULTILINE)
+_WORD = re.compile(rb"\b[^\W\d]\w*")
+_HEADER = re.compile(rb"\bclass[ \t]+$")
+_BASES = re.compile(rb"\bclass[ \t]+\w+[ \t]*\([^()\n]*$")
+_OWN = re.compile(rb"\bsuper\([ \t]*$")
+_CALL = re.compile(rb"[ \t]*\(")
+_PARTS = re.compile(rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|[()\[\]{},]")
+_KEYWORD = re.compile(rb"(\w+)[ \t]*=(?!=)")
+_LINE = 200
+"""Bytes before a word that may tell what it is."""
+_STORED = re.compile(rb"(?<![\w.\])])((?:\w+(?:\[[^\]\n]*\])?\.)+)(\w+)[ \t]*(?:[-+*/|&^%@]|//|\*\*)?=(?!=)")
+_SET_BY_NAME = re.compile(rb"\bsetattr\([ \t]*(?!self\b)[^,()]+,[ \t]*(?:[rb]?[\"'](\w+)[\"']|)")
+_SET_AT_ONCE = re.compile(rb"\.__dict__[ \t]*(?:=(?!=)|\.update|\[)|\bvars\([^()]*\)[ \t]*(?:\.update|\[)")
+
+
+class Given(msgspec.Struct, frozen=True):
+    """What some call of a class gives."""
+
+    positional: int
+    """The most arguments without a name; -1 where any may be given."""
+    keywords: frozenset[str]
+
+    def has(self, position: int, name: str) -> bool:
+        return self.positional < 0 or position < self.positional or name in self.keywords
+
+    def beside(self, other: Given) -> Given:
+        most = -1 if min(self.positional, other.positional) < 0 else max(self.positional, other.positional)
+        return Given(most, self.keywords | other.keywords)
+
+
+def calls_of_classes(files: Iterable[File], names: Collection[bytes]) -> dict[str, Given]:
+    """What is given to those of the classes that are called and mentioned in no other way, nor derived from. A trial
+    of what a file defines does not count."""
+    found: dict[bytes, Given] = {}
+    others: set[bytes] = set()
+    for file in files:
+        text = code_of(before_main_block(file)) if tries_out(file) else file.code
+        code = _EXPORTED.sub(b"", _IMPORTS.sub(b"", text))
+        for match in _WORD.finditer(code):
+            name = match[0]
+            if name not in names or name in others:
+                continue
+            before = code[max(0, match.start() - _LINE) : match.start()]
+            if _HEADER.search(before) or _OWN.search(before):
+                continue
+            call = _CALL.match(code, match.end())
+            if call is None or _BASES.search(before):
+                others.add(name)
+                continue
+            given = given_by(code, call.end())
+            found[name] = given.beside(found[name]) if name in found else given
+    return {os.fsdecode(name): given for name, given in found.items() if name not in others}
+
+
+def given_by(code: bytes, begin: int) -> Given:
+    """The arguments of a call, from behind its parenthesis."""
+    depth, positional = 0, 0
+    keywords: set[str] = set()
+    start = begin
+    for match in _PARTS.finditer(code, begin):
+        mark = match[0]
+        if mark in b"([{":
+            depth += 1
+        elif mark in b")]}" and depth:
+            depth -= 1
+        elif mark in b",)" and not depth:
+            part = code[start : match.start()].strip()
+            keyword = _KEYWORD.match(part)
+            if part.startswith(b"*"):
+                return ANYTHING
+            if keyword is not None:
+                keywords.add(os.fsdecode(keyword[1]))
+            elif part:
+                positional += 1
+            if mark == b")":
+                return Given(positional, frozenset(keywords))
+            start = match.end()
+    return ANYTHING
+
+
+ANYTHING = Given(-1, frozenset())
+
+
+def set_elsewhere(files: Iterable[File]) -> frozenset[str] | None:
+    """The attributes that are set on something else than ``self``; None where any may be."""
+    found: set[bytes] = set()
+    for file in files:
+        if _SET_AT_ONCE.search(file.code):
+            return None
+        found.update(name for holder, name in _STORED.findall(file.code) if holder != b"self.")
+        for name in _SET_BY_NAME.findall(file.code):
+            if not name:
+                return None
+            found.add(name)
+    return frozenset(name.decode(errors="surrogateescape") for name in found)
