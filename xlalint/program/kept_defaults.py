@@ -35,7 +35,7 @@ def kept_defaults(cls: ir.ClassIR) -> Mapping[str, KeptDefault]:
     init = cls.methods.get("__init__")
     if init is None or any("setattr" in method.called for method in cls.methods.values()):
         return {}
-    bound = Counter(path for node in walk(init.body) for path in bound_by(node))
+    bound = Counter(path for node in walk(init.body) for path in given_in(node))
     defaults = {
         parameter.name: KeptDefault(position, parameter.name, parameter.default.value)
         for position, parameter in enumerate(init.parameters[1:])
@@ -52,7 +52,7 @@ def kept_defaults(cls: ir.ClassIR) -> Mapping[str, KeptDefault]:
     }
 
 
-def bound_by(node: ir.Node) -> list[str]:
+def given_in(node: ir.Node) -> list[str]:
     """The names and attributes that a statement gives a value."""
     if type(node) is ir.Assign:
         targets = node.targets
