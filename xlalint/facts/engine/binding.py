@@ -24,6 +24,7 @@ from xlalint.facts.domain.lattice import sequence, union
 from xlalint.facts.domain.role import Role
 from xlalint.facts.domain.values import (
     ANY_HOST,
+    DECLARED,
     KNOWN,
     NONE,
     STR,
@@ -385,6 +386,10 @@ def bound_value(
     if is_guess(value):
         learned = by_signature(engine, function, parameter)
         return value if learned is UNKNOWN else learned
+    if type(value) is Tensor and value.certainty < DECLARED and parameter.annotation is not None:
+        learned = by_signature(engine, function, parameter)
+        # What is only likely a tensor may be of the program's own class that the signature names.
+        return learned if type(learned) in (Instance, Struct) else value
     if type(value) is Host and value.type == "str" and value.known and len(value.constant) > 40:
         return STR
     if type(value) is Tensor and value.dims is None and "H" in function.uses.get(parameter.name, ()):
