@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xlalint.facts.detectors.former_reads import former_read
 from xlalint.facts.detectors.padding import tell_width
 from xlalint.facts.domain.known_names import TEXT_KEYS
 from xlalint.facts.domain.lattice import join_all, sequence
@@ -44,7 +45,7 @@ from xlalint.program import ir
 
 def subscript(frame: Frame, value: Value, index: ir.Expr, node: ir.Subscript) -> Value:
     if isinstance(value, Tensor):
-        return index_tensor(frame, value, index, node)
+        return former_read(frame, value, node) or index_tensor(frame, value, index, node)
     if isinstance(value, Sequence):
         return index_sequence(frame, value, index, node)
     if isinstance(value, Union):
