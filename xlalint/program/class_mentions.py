@@ -26,7 +26,7 @@ _LINE = 200
 """Bytes before a word that may tell what it is."""
 _STORED = re.compile(rb"(?<![\w.\])])((?:\w+(?:\[[^\]\n]*\])?\.)+)(\w+)[ \t]*(?:[-+*/|&^%@]|//|\*\*)?=(?!=)")
 _SET_BY_NAME = re.compile(rb"\bsetattr\([ \t]*(?!self\b)[^,()]+,[ \t]*(?:[rb]?[\"'](\w+)[\"']|)")
-_SET_AT_ONCE = re.compile(rb"\.__dict__[ \t]*(?:=(?!=)|\.update|\[)|\bvars\([^()]*\)[ \t]*(?:\.update|\[)")
+_SET_AT_ONCE = re.compile(rb"(?:\.__dict__|\bvars\([^()]*\))[ \t]*(?:\.update\b|\[[^\]\n]*\][ \t]*=(?!=)|=(?!=))")
 
 
 class Given(msgspec.Struct, frozen=True):

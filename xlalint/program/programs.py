@@ -22,13 +22,16 @@ class Programs:
 
     def __init__(self, files: Mapping[str, File]) -> None:
         self.files = files
+        self.names = {path: imported_names(file) for path, file in files.items()}
+        """The parts of all names that a file imports."""
+        self.imported = frozenset[bytes]().union(*self.names.values())
         self.imports: dict[str, list[str]] = defaultdict(list)
         self.importers: dict[str, list[str]] = defaultdict(list)
         named: dict[bytes, list[str]] = defaultdict(list)
         for path, file in files.items():
             named[file.module_name].append(path)
-        for path, file in files.items():
-            for found in (found for name in imported_names(file) for found in named.get(name, ())):
+        for path, names in self.names.items():
+            for found in (found for name in names for found in named.get(name, ())):
                 self.imports[path].append(found)
                 self.importers[found].append(path)
 
@@ -39,9 +42,11 @@ class Programs:
     def without(self, does: Callable[[File], bool], scripts: Collection[str]) -> frozenset[str]:
         """The files that some of the scripts lead to, and none whose program does a thing somewhere. Where no file
         does it, these are all."""
-        doing = [path for path, file in self.files.items() if does(file)]
-        if not doing:
+        if not any(map(does, self.files.values())):
             return frozenset(self.files)
+        if not scripts:
+            return frozenset()
+        doing = [path for path, file in self.files.items() if does(file)]
         leading = reached(doing, self.importers)
         return self.led_to(set(scripts) - leading) - self.led_to(leading.intersection(scripts))
 

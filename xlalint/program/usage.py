@@ -20,7 +20,7 @@ from xlalint.program.kept_defaults import ByDefault
 from xlalint.program.main_blocks import has_main_block, line_of_main_block, statements, tries_out
 from xlalint.program.missing_modules import are_complete
 from xlalint.program.packaging import packaged
-from xlalint.program.programs import LITERAL_IMPORT, Programs, imported_names
+from xlalint.program.programs import LITERAL_IMPORT, Programs
 from xlalint.sources.dependents import Definition, File, words
 from xlalint.sources.screen import PIPELINES, TRAINERS
 
@@ -109,11 +109,10 @@ def usage_in(files: Mapping[str, File]) -> Usage:
     own = [file for path, file in files.items() if path not in of_libraries]
     if not own:
         return Usage(trials=trials)
-    imported = frozenset(name for file in files.values() for name in imported_names(file))
-    scripts = {file.path for file in own if starts(file, imported) and not is_read_by_others(file)}
+    programs, is_open = Programs(files), looks_anywhere(files)
+    scripts = {file.path for file in own if starts(file, programs.imported) and not is_read_by_others(file)}
     if scripts and not are_complete(files):
         return Usage(trials=trials)
-    programs, is_open = Programs(files), looks_anywhere(files)
     usage = Usage(trials=trials)
     if scripts and not of_libraries and any(_MODEL.search(file.data) for file in own):
         # What a program imports by a name that its text does not hold may be any file.
@@ -121,21 +120,24 @@ def usage_in(files: Mapping[str, File]) -> Usage:
         unmoved, untaught = (programs.without(partial(does, what), known) for what in (_MOVES, _LEARNS))
         usage = Usage(trials=trials, unmoved=unmoved, untaught=untaught)
     modules = frozenset(file.module_name for file in files.values())
-    if is_open or not any(is_application(file, modules, imported) for file in own):
+    if is_open or not any(is_application(file, modules, programs) for file in own):
         return usage
+    return with_names(usage, programs, own, of_libraries)
+
+
+def with_names(usage: Usage, programs: Programs, own: list[File], of_libraries: frozenset[str]) -> Usage:
+    """The same with what no name leads to, of an application that looks nothing up but in files that are known."""
+    files = programs.files
     searched = of_libraries | opened(files)
-    live = programs.led_to(path for path, file in files.items() if path in searched or starts(file, imported))
+    live = programs.led_to(path for path, file in files.items() if path in searched or starts(file, programs.imported))
     reached = Reached(files, live, searched)
     asks = any(_INTO.search(files[path].data) for path in live)
-    named = None if asks else frozenset(map(os.fsdecode, reached.named))
+    classes = classes_of(file for file in own if file.path not in searched)
     return msgspec.structs.replace(
         usage,
         unused=reached.unreached(),
-        named=named,
-        calls=calls_of_classes(
-            [file for file in files.values() if not is_read_by_others(file)],
-            classes_of(file for file in own if file.path not in searched),
-        ),
+        named=None if asks else frozenset(map(os.fsdecode, reached.named)),
+        calls=calls_of_classes([file for file in files.values() if not is_read_by_others(file)], classes),
         set_elsewhere=set_elsewhere(files.values()),
     )
 
@@ -156,14 +158,14 @@ def looks_anywhere(files: Mapping[str, File]) -> bool:
     return any(_ANYWHERE.search(file.data) for file in files.values())
 
 
-def is_application(file: File, modules: frozenset[bytes], imported: frozenset[bytes]) -> bool:
+def is_application(file: File, modules: frozenset[bytes], programs: Programs) -> bool:
     """Whether a file is there to be run, and nothing else: it uses the other ``modules`` of the project, or says that
     it may be a program where it is the only one."""
-    if file.module_name in imported or file.path.endswith("__init__.py") or is_read_by_others(file):
+    if file.module_name in programs.imported or file.path.endswith("__init__.py") or is_read_by_others(file):
         return False
-    if not starts(file, imported):
+    if not starts(file, programs.imported):
         return False
-    return not imported_names(file).isdisjoint(modules) or (len(modules) == 1 and has_main_block(file.data))
+    return not programs.names[file.path].isdisjoint(modules) or (len(modules) == 1 and has_main_block(file.data))
 
 
 def starts(file: File, imported: frozenset[bytes]) -> bool:
