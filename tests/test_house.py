@@ -73,8 +73,25 @@ def test_the_command_is_imported_without_the_heavy_parts(tmp_path: Path) -> None
 
 def test_a_file_without_findings_never_pays_for_libcst(tmp_path: Path) -> None:
     (tmp_path / "quiet.py").write_text(QUIET, encoding="utf-8")
-    loaded = loaded_after(lint("quiet.py", exit_code=0), tmp_path)
+    loaded = loaded_after(lint("--no-cache", "quiet.py", exit_code=0), tmp_path)
     assert loaded & {"torch", "torch_xla", "numpy", "libcst", "sarif_om"} == set()
+    # What a package's metadata, several processes and wrong settings take.
+    assert loaded & {"email", "pickle", "difflib"} == set()
+
+
+def test_a_run_from_the_cache_pays_for_no_analysis(tmp_path: Path) -> None:
+    (tmp_path / "costly.py").write_text(COSTLY, encoding="utf-8")
+    run = lint("costly.py", exit_code=1)
+    report = "import sys; print([name for name in sys.modules if name.startswith(('xlalint.', 'libcst'))])"
+    for _ in range(2):
+        command = [sys.executable, "-c", f"{run}\n{report}"]
+        shown = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+    loaded = set(re.findall(r"'([\w.]+)'", shown.splitlines()[-1]))
+    assert "xlalint.unchanged" in loaded
+    assert not [
+        name for name in loaded if re.match(r"xlalint\.(?:facts\.(?!events)|program|knowledge|rules\.|edits)", name)
+    ]
+    assert loaded & {"xlalint.linting", "xlalint.inputs", "libcst"} == set()
 
 
 def test_a_file_with_findings_is_linted_without_torch_and_sarif(tmp_path: Path) -> None:

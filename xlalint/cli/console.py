@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
 import time
 from typing import TextIO
@@ -102,7 +101,9 @@ class ProgressLine:
 
 
 def _columns() -> int:
-    return shutil.get_terminal_size().columns
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns
 
 
 def _write(stream: TextIO, text: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
@@ -27,6 +26,8 @@ class ConfigurationError(Exception):
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """``; did you mean `x`?``, or, where nothing is like it, ``; the nearest is `x```."""
+    import difflib
+
     names = list(known) if name else []
     close = difflib.get_close_matches(name, names, 1, 0.6)
     if close:

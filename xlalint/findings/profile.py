@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +131,8 @@ def _document(found: Mapping[str, Any], origin: str) -> Document:
 
 def _refuse_unknown_rows(document: Document, plugins: Sequence[str], origin: str) -> None:
     """Raises for ops and rules that are unknown here: a profile is used as a whole or not at all."""
+    from importlib.metadata import version  # a tenth of a second that only who has a profile needs
+
     own = version("xlalint")
     by = f" (written by xlalint {document.xlalint}, this is {own}: calibrate again)" if document.xlalint != own else ""
     ops = {row.name for row in load_ops().rows}

@@ -7,7 +7,6 @@ is lent for nothing costs little, and what isn't foreseen is read again: no resu
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterable, Mapping, Sequence
 
 from xlalint.program import ir
@@ -48,11 +47,15 @@ class Named:
 def pack_module(module: ir.ModuleIR) -> bytes | None:
     """None for what is nested too deeply: who needs it reads it."""
     try:
+        import pickle  # for several processes only
+
         return pickle.dumps(module, protocol=5)
     except RecursionError:
         return None
 
 
 def unpack_module(data: bytes) -> ir.ModuleIR:
+    import pickle
+
     module: ir.ModuleIR = pickle.loads(data)
     return module
