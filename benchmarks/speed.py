@@ -121,8 +121,8 @@ def one_file(tools: Tools) -> Iterator[Row]:
         folder = Path(scratch)
         path = folder / "program.py"
         for name, head, status, bound in (
-            ("without findings", HEAD, 0, 0.15),
-            ("with one finding", HEAD + COSTLY, 1, 0.35),
+            ("without findings", HEAD, 0, 0.10),
+            ("with one finding", HEAD + COSTLY, 1, 0.25),
         ):
             path.write_text(program(head), encoding="utf-8")
             # What does not parse is not linted, and is soon done.
