@@ -12,14 +12,18 @@ RULE = Rule(
     neutral=Neutral.FIRST_ONLY,
 )
 
+LOGGED = "log", "log every few steps, after the step boundary; in `logger.debug` pass the tensor as a `%s` argument"
+SAVED = "save", "save images every few steps, after the step boundary"
+
 
 def check(facts: Facts) -> Iterator[Finding]:
     for call in facts.hot(Effect.LOGGED):
+        purpose, advice = SAVED if call.form == "image" else LOGGED
         yield Finding(
             rule=RULE,
             at=call,
-            message=f"`{call.spelling}` reads {what_is_read(call)} on the host to log it, {how_often(call)}",
-            help="log every few steps, after the step boundary; in `logger.debug` pass the tensor as a `%s` argument",
+            message=f"`{call.spelling}` reads {what_is_read(call)} on the host to {purpose} it, {how_often(call)}",
+            help=advice,
             fix=format_when_shown(call),
         )
 

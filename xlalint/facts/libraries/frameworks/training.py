@@ -50,6 +50,7 @@ READING_WRITERS = {
     "add_text": 1,
     "log_metric": 1,
     "report_scalar": 2,
+    "save_image": 0,
     "track": 0,
 }
 READING_MAPS = frozenset({"add_scalars", "log_metrics", "set_postfix", "log_dict", "log"})
@@ -258,6 +259,6 @@ def write(frame: Frame, role: KnownObject, call: Call) -> Value:
     for value in chosen:
         known = shown_tensor(value)
         if known is not None:
-            frame.emit(Effect.LOGGED, call.node.at, known, call.name, None)
+            frame.emit(Effect.LOGGED, call.node.at, known, call.name, "image" if call.name == "save_image" else None)
             break
     return NONE
