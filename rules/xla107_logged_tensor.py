@@ -18,7 +18,7 @@ SAVED = "save", "save images every few steps, after the step boundary"
 
 def check(facts: Facts) -> Iterator[Finding]:
     for call in facts.hot(Effect.LOGGED):
-        purpose, advice = SAVED if call.form == "image" else LOGGED
+        purpose, advice = SAVED if call.subject == "save_image" else LOGGED
         yield Finding(
             rule=RULE,
             at=call,

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+from xlalint.device.borders.demanded_paths import demanded
 from xlalint.device.borders.packages import parts
 from xlalint.device.borders.places import WatchedPlace
 from xlalint.device.borders.plan import Place, Plan
@@ -24,6 +25,7 @@ from xlalint.sources.read import decode, read_bytes
 _LOOPS = "_xlalint_loops"
 """Names that a star import leaves where they are."""
 _PARTS = "_xlalint_parts"
+_THERE = "_xlalint_there"
 _PLACE = "_xlalint_place_{}"
 _COMPILED = ("script", "jit.script", "torch.jit.script", "torch.jit.script_method")
 
@@ -31,9 +33,16 @@ _COMPILED = ("script", "jit.script", "torch.jit.script", "torch.jit.script_metho
 class Instrumentation:
     """The places of a plan, and the loops, in the files that they are in."""
 
-    def __init__(self, plan: Plan, loops: Loops, watched: Sequence[WatchedPlace], read: Callable[[ast.Module], None]):
-        """``read`` is told the tree of each file before it runs."""
-        self._plan, self._loops, self._watched, self._told = plan, loops, watched, read
+    def __init__(
+        self,
+        plan: Plan,
+        loops: Loops,
+        watched: Sequence[WatchedPlace],
+        read: Callable[[ast.Module], None],
+        there: Callable[[object, str], bool],
+    ) -> None:
+        """``read`` is told the tree of each file before it runs; ``there`` the answers to what a program demands."""
+        self._plan, self._loops, self._watched, self._told, self._there = plan, loops, watched, read, there
         self._by_path: dict[str, list[int]] = {}
         for number, place in enumerate(plan.places):
             self._by_path.setdefault(os.path.realpath(place.path), []).append(number)
@@ -56,7 +65,7 @@ class Instrumentation:
                 body = self._changed(body, number)
             finally:
                 unflag(node)
-        module = ast.Module([_Loops().visit(each) for each in body], [])
+        module = ast.Module([_Loops(self._plan.borders).visit(each) for each in body], [])
         return compile(ast.fix_missing_locations(_flat(module)), path, "exec")
 
     def _node(self, source: SyntaxTree, place: Place) -> ast.expr | ast.stmt | None:
@@ -76,7 +85,7 @@ class Instrumentation:
         """What the code of a file calls."""
         numbers = self._by_path.get(os.path.realpath(path), [])
         found: dict[str, Any] = {_PLACE.format(number): self._watched[number] for number in numbers}
-        return {_LOOPS: self._loops.of_file(os.path.realpath(path)), _PARTS: parts, **found}
+        return {_LOOPS: self._loops.of_file(os.path.realpath(path)), _PARTS: parts, _THERE: self._there, **found}
 
 
 @dataclass
@@ -108,7 +117,25 @@ class _InstrumentedLoader(SourceFileLoader):
 
 
 class _Loops(ast.NodeTransformer):
-    """Loops ask before each turn, and what is unpacked may be absent; but for those that torch reads the source of."""
+    """Loops ask before each turn; what is unpacked, and paths that are demanded, may be absent. What torch reads the
+    source of is left as it is."""
+
+    def __init__(self, borders: bool) -> None:
+        self._borders = borders
+
+    def visit_If(self, node: ast.If) -> ast.AST:
+        return self._let_past(node)
+
+    def visit_Assert(self, node: ast.Assert) -> ast.AST:
+        return self._let_past(node)
+
+    def _let_past(self, node: ast.If | ast.Assert) -> ast.AST:
+        asked = demanded(node) if self._borders else []
+        for call in asked:
+            answer = ast.Call(call.func, call.args, call.keywords)
+            text = ast.Constant(ast.unparse(call))
+            call.func, call.args, call.keywords = ast.Name(_THERE, ast.Load()), [answer, text], []
+        return self.generic_visit(node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         if any(ast.unparse(each) in _COMPILED for each in node.decorator_list):

@@ -106,7 +106,7 @@ class OwnData:
         return item
 
     def _make_up(self, data: Any, why: str) -> None:
-        object.__setattr__(data, _MADE, True)
+        object.__setattr__(data, _MADE, why)
         self._clock.assume(f"`{type(data).__name__}` gives {_ROWS} made-up items, as it {why}")
 
     def _item_of(self, data: Any, get: Callable[..., Any], index: int) -> Any:
@@ -142,7 +142,7 @@ def _attribute(data: Any, name: str) -> Any:
     if any(word in name.lower() for word in _COUNTS):
         return _KINDS
     if any(name in _set_by(each) for each in type(data).__mro__):
-        return Absent(f"{type(data).__name__}.{name}")
+        return Absent(f"{type(data).__name__}.{name}", why=f"`{type(data).__name__}` {vars(data)[_MADE]}")
     raise AttributeError(f"{type(data).__name__!r} object has no attribute {name!r}")
 
 

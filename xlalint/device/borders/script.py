@@ -21,6 +21,7 @@ from xlalint.device.borders.arguments import Expressions, stand_in_for_arguments
 from xlalint.device.borders.click_commands import stand_in_for_click
 from xlalint.device.borders.clock import Clock, Enough
 from xlalint.device.borders.compared_values import ComparedValues
+from xlalint.device.borders.demanded_paths import taken_for_there
 from xlalint.device.borders.files import stand_in_for_files
 from xlalint.device.borders.former_environments import FormerEnvironments
 from xlalint.device.borders.former_scipy import answer_as_scipy_did
@@ -78,7 +79,9 @@ class _Run:
         self._compared = ComparedValues()
         self._alternatives = Alternatives(self._compared)
         self._environments = FormerEnvironments(self._clock)
-        self._instrumentation = Instrumentation(plan, self._loops, self._watched, self._read)
+        self._instrumentation = Instrumentation(
+            plan, self._loops, self._watched, self._read, taken_for_there(self._clock)
+        )
         self._finder = InstrumentedFinder(self._instrumentation, self._owned)
         self._missing = MissingPackages(self._clock, self._owned, lambda name, at: self._finder.find_spec(name, [at]))
 

@@ -14,8 +14,8 @@ torch: Any = import_module("torch")
 class Absent(Valueless):
     """A name that could not be had. It may be passed on and called for its effect, and has no value."""
 
-    def __init__(self, name: str, *passed: Any) -> None:
-        self.__name, self.__passed = name, passed
+    def __init__(self, name: str, *passed: Any, why: str = "") -> None:
+        self.__name, self.__passed, self.__why = name, passed, why
 
     def __repr__(self) -> str:
         return f"`{self.__name}`"
@@ -23,13 +23,13 @@ class Absent(Valueless):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return Absent(f"{self.__name}.{name}")
+        return Absent(f"{self.__name}.{name}", why=self.__why)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         # As a decorator it leaves what it decorates as it is.
         if len(args) == 1 and not kwargs and (isinstance(args[0], type) or hasattr(args[0], "__code__")):
             return args[0]
-        return Absent(f"{self.__name}()", *args)
+        return Absent(f"{self.__name}()", *args, why=self.__why)
 
     def __iter__(self) -> Iterator[Any]:
         """What is wrapped for its effect, as by a progress bar, is what there is to iterate over; numbers count."""
@@ -53,7 +53,7 @@ class Absent(Valueless):
         return self.__name.rpartition(".")[2]
 
     def _refuse(self, *_: Any) -> Any:
-        raise Unavailable(f"`{self.__name}` can't be had here")
+        raise Unavailable(f"`{self.__name}` can't be had here" + (f": {self.__why}" if self.__why else ""))
 
     __bool__ = __len__ = __getitem__ = __add__ = __radd__ = __mul__ = __rmul__ = _refuse
     __sub__ = __rsub__ = __truediv__ = __float__ = __int__ = __lt__ = __gt__ = __contains__ = _refuse

@@ -259,6 +259,6 @@ def write(frame: Frame, role: KnownObject, call: Call) -> Value:
     for value in chosen:
         known = shown_tensor(value)
         if known is not None:
-            frame.emit(Effect.LOGGED, call.node.at, known, call.name, "image" if call.name == "save_image" else None)
+            frame.emit(Effect.LOGGED, call.node.at, known, call.name, None)
             break
     return NONE
