@@ -178,6 +178,24 @@ _SETTINGS = (
     "attrdict.AttrDict",
 )
 
+
+def _words_of(*_: Any, **__: Any) -> Any:
+    """A pipeline of spaCy, whose words are what blanks divide."""
+
+    def read(text: str) -> list[Any]:
+        return [SimpleNamespace(text=word, lemma_=word, orth_=word, lower_=word.lower()) for word in text.split()]
+
+    return _Pipeline(read)
+
+
+class _Pipeline:
+    def __init__(self, read: Callable[[str], list[Any]]) -> None:
+        self.tokenizer, self.__call = read, read
+
+    def __call__(self, text: str) -> list[Any]:
+        return self.__call(text)
+
+
 KNOWN: Mapping[str, Any] = MappingProxyType(
     {
         **dict.fromkeys((*_SETTINGS, "dotmap.DotMap", "munch.munchify", "edict.EasyDict"), Settings),
@@ -213,6 +231,7 @@ KNOWN: Mapping[str, Any] = MappingProxyType(
         "future.utils.iteritems": lambda each: iter(each.items()),
         "past.builtins.xrange": range,
         "ordered_set.OrderedSet": lambda items=(): list(collections.OrderedDict.fromkeys(items)),
+        "spacy.load": _words_of,
         "typing_extensions.Literal": import_module("typing").Literal,
     }
 )
