@@ -19,6 +19,14 @@ class Wrapper:
         self.env = env
 
 
+class ActionWrapper(Wrapper):
+    def step(self, action):
+        return self.env.step(self.action(action))
+
+    def action(self, action):
+        raise NotImplementedError
+
+
 class Line:
     def reset(self, seed=None):
         return [0.0], {}
@@ -59,3 +67,15 @@ def test_a_program_of_today_gets_what_there_is(gym: str) -> None:
     FormerEnvironments(clock).read(ast.parse(TODAY))
     assert __import__("gym").make("Line-v1").reset() == ([0.0], {})
     assert not clock.assumptions
+
+
+def test_methods_that_had_an_underscore_are_found(gym: str) -> None:
+    FormerEnvironments(Clock(boundary=True)).read(ast.parse(FORMER))
+    package = __import__("gym")
+    package.undo_logger_setup()
+
+    class Doubled(package.ActionWrapper):  # type: ignore[misc]
+        def _action(self, action: int) -> int:
+            return action * 2
+
+    assert Doubled(package.make(gym)).action(2) == 4

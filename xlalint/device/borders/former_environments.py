@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from importlib import import_module
@@ -12,6 +13,16 @@ from xlalint.device.borders.clock import Clock
 
 _NAMES = frozenset({"gym", "gymnasium"})
 _FOUR = 4
+_SAID_NOTHING = ("undo_logger_setup",)
+"""Functions that are gone, and gave nothing."""
+_RENAMED = (
+    *(("Env", name) for name in ("step", "reset", "render", "seed", "close")),
+    *(("Wrapper", name) for name in ("step", "reset", "render", "seed", "close")),
+    ("ActionWrapper", "action"),
+    ("ObservationWrapper", "observation"),
+    ("RewardWrapper", "reward"),
+)
+"""Methods that a class of the program's overrides: their names had an underscore before gym 0.9.6."""
 _INSTEAD = re.compile(r"use `([\w/.-]+)` instead")
 _OF_BODIES = "Pendulum-v1"
 """Takes real numbers and gives them, as those of MuJoCo do."""
@@ -38,6 +49,12 @@ class FormerEnvironments:
             package: Any = import_module(name)
         except ImportError:
             return
+        for gone in _SAID_NOTHING:
+            if not hasattr(package, gone):
+                setattr(package, gone, _nothing)
+        for kind, method in _RENAMED:
+            if hasattr(package, kind):
+                _rename(getattr(package, kind), method)
         make, told = package.make, self._clock.assume
 
         def made(key: Any, *args: Any, **kwargs: Any) -> Any:
@@ -45,6 +62,21 @@ class FormerEnvironments:
 
         package.make = made
         told(f"environments of `{name}` answer as before its version 0.26")
+
+
+def _rename(kind: Any, method: str) -> None:
+    original, former = getattr(kind, method, _nothing), f"_{method}"
+
+    @functools.wraps(original)
+    def called(self: Any, *args: Any, **kwargs: Any) -> Any:
+        own = vars(type(self)).get(former)
+        return original(self, *args, **kwargs) if own is None else own(self, *args, **kwargs)
+
+    setattr(kind, method, called)
+
+
+def _nothing(*_: Any, **__: Any) -> None:
+    return None
 
 
 def _environment(make: Any, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], told: Any) -> Any:

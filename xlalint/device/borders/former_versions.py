@@ -10,6 +10,7 @@ import builtins
 import collections
 import functools
 import inspect
+import itertools
 import pickle
 import sys
 import time
@@ -220,6 +221,7 @@ def _of_torch(told: Told) -> None:
         container_abcs=collections.abc,
     )
     sys.modules.setdefault("torch._six", six)
+    torch._utils._accumulate = itertools.accumulate
     schedulers = torch.optim.lr_scheduler
     base = schedulers.LRScheduler
     for kind in {each for each in vars(schedulers).values() if isinstance(each, type) and issubclass(each, base)}:
