@@ -42,7 +42,9 @@ class Alternatives:
         return told
 
     def _others(self, action: Any, value: Any) -> Iterator[str | int | float | bool]:
-        if isinstance(action, (argparse._StoreTrueAction, argparse._StoreFalseAction)):
+        of_type = isinstance(value, bool) and action.nargs is None and callable(action.type)
+        if of_type or isinstance(action, (argparse._StoreTrueAction, argparse._StoreFalseAction)):
+            # A switch, or one by `type=str2bool`.
             yield not value
             return
         compared = [each for each in self._compared.all_of(action.dest) if each != value]

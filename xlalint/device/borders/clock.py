@@ -31,10 +31,6 @@ class Clock:
         self.key: object = None
         """What began the present step: a loop, or a loader."""
         self.assumptions: dict[str, None] = {}
-        self.given: dict[str, str] = {}
-        """Expressions for arguments that a rehearsal has found, by their names."""
-        self.made_smaller = False
-        """Whether images have fewer pixels than the program asks for."""
         self.modes: set[bool] = set()
         self.held: list[Any] = []
         self.rehearsal: Rehearsal | None = None
@@ -88,13 +84,15 @@ class Clock:
         self.held = [each for each in tensors if each.device.type == "xla"]
 
     def _forwarded(self, module: Any, _: object) -> None:
+        if _transforms(module):
+            return
         if self.rehearsal is not None:
             self.rehearsal.forwards += 1
         if len(self.modes) < 2 and not list(module.children()):
             self.modes.add(module.training)
 
-    def _came_back(self, *_: object) -> None:
-        if self.rehearsal is not None:
+    def _came_back(self, module: Any, *_: object) -> None:
+        if self.rehearsal is not None and not _transforms(module):
             self.rehearsal.forwards += 1
 
     def _around_boundaries(self) -> None:
@@ -107,3 +105,8 @@ class Clock:
 
         run_step_closures._torchdynamo_disable = True  # type: ignore[attr-defined]
         _boundaries._run_step_closures = run_step_closures
+
+
+def _transforms(module: Any) -> bool:
+    """Whether it makes the items of a data set: torchvision's transforms are modules too, and no model's part."""
+    return type(module).__module__.startswith("torchvision.transforms")
