@@ -39,7 +39,7 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
 
 def test_a_program_that_checks_the_size_of_its_images_runs(evidence: Evidence) -> None:
     assert (evidence.verdict, evidence.basis) == (Verdict.CONFIRMED, Basis.SCRIPT)
-    assert "images that are made up have 64 pixels a side, which the program takes" in evidence.assumptions
+    assert "images that are made up have 64 x 64 pixels, which the program takes" in evidence.assumptions
 
 
 def test_a_target_with_as_many_elements_is_taken_as_it_was(evidence: Evidence) -> None:

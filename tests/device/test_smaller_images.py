@@ -13,11 +13,12 @@ pytest.importorskip("torchvision")
 PROGRAM = """\
 import json
 from xlalint.device.borders.clock import Clock
-from xlalint.device.borders.smaller_images import make_images_smaller
+from xlalint.device.borders.image_sizes import ImageSizes
+from xlalint.device.borders.sized_transforms import watch_transforms
 from torchvision import transforms
 
 clock = Clock(boundary=True)
-make_images_smaller(clock)
+watch_transforms(ImageSizes(clock, None, True))
 found = [
     transforms.Resize(256).size,
     transforms.Resize((224, 112)).size,

@@ -52,6 +52,8 @@ class Expressions(NamedTuple):
     """As the user says."""
     chosen: Mapping[str, str]
     """With which a rehearsal came further."""
+    found: dict[str, str]
+    """Those that this rehearsal finds to be needed."""
 
 
 def stand_in_for_arguments(
@@ -72,7 +74,7 @@ def stand_in_for_arguments(
             return parse(self, args, namespace)
         words = sys.argv[1:]
         found, rest = parse(self, [*words, *_required(self, words, clock, compared)], namespace)
-        _fill(self, found, {**expressions.given, **expressions.chosen}, clock, compared)
+        _fill(self, found, expressions, clock, compared)
         for action in self._actions:
             _settle(found, action.dest, expressions, batch, clock)
             _nearest_configuration(found, action.dest, clock)
@@ -84,19 +86,20 @@ def stand_in_for_arguments(
     argparse.ArgumentParser.parse_known_args = parse_known_args  # type: ignore[method-assign]
 
 
-def _fill(parser: Any, found: Any, given: Mapping[str, str], clock: Clock, compared: ComparedValues) -> None:
+def _fill(parser: Any, found: Any, expressions: Expressions, clock: Clock, compared: ComparedValues) -> None:
     """Options that have no default, and that the program can't do without: a rehearsal tells."""
+    given = {**expressions.given, **expressions.chosen}
     empty = [each for each in parser._actions if each.dest not in given and _is_empty(each, found)]
     if not empty or clock.rehearsal is None:
         return
     needed = [each for each in empty if not _OPTIONAL.search(each.dest.lower())]
     ways: list[tuple[list[Any], str]] = [([], ""), (needed, ""), (needed, _NUMBER), (empty, "")]
-    actions, text = ways[clock.rehearsal.wanted(len(ways), _NONE)]
+    actions, text = ways[clock.rehearsal.wanted(len(ways), _NONE) or 0]
     for action in actions:
         value = text if text and action.type in (None, str) else _value(action, compared)
         made = action.type(value) if action.type is not None else value
         setattr(found, action.dest, made)
-        clock.given[action.dest] = repr(made)
+        expressions.found[action.dest] = repr(made)
         clock.assume(f"`{action.dest}` is {value}, as the program does not do without")
 
 
@@ -187,7 +190,7 @@ def _configuration(name: str) -> str | None:
 
 def _settle(found: Any, name: str, expressions: Expressions, batch: int, clock: Clock) -> None:
     value = getattr(found, name, None)
-    given, chosen = expressions
+    given, chosen, _ = expressions
     if name in given:
         setattr(found, name, eval(given[name], {}))
         clock.assume(f"`{name}` is {given[name]}, as the user says")

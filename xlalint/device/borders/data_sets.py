@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from xlalint.device.borders.clock import Clock
-from xlalint.device.borders.image_sides import ImageSides
+from xlalint.device.borders.image_sizes import ImageSizes
 
 torch: Any = import_module("torch")
 
@@ -45,16 +45,16 @@ _ANY = _Form("RGB", 0, 0, 10)
 _UNREADABLE = (OSError, RuntimeError, ValueError, ImportError, IndexError)
 
 
-def stand_in_for_torchvision(clock: Clock, sides: ImageSides) -> None:
+def stand_in_for_torchvision(clock: Clock, sizes: ImageSizes) -> None:
     """Those of its data sets that can't be read give made-up items."""
     sets = import_module("torchvision.datasets")
     for name in sets.__all__:
         kind = getattr(sets, name)
         if isinstance(kind, type) and issubclass(kind, sets.VisionDataset) and "__init__" in vars(kind):
-            kind.__init__ = _reading(kind, kind.__init__, clock, sides)  # type: ignore[misc]
+            kind.__init__ = _reading(kind, kind.__init__, clock, sizes)  # type: ignore[misc]
 
 
-def _reading(kind: type, make: Callable[..., None], clock: Clock, sides: ImageSides) -> Callable[..., None]:
+def _reading(kind: type, make: Callable[..., None], clock: Clock, sizes: ImageSizes) -> Callable[..., None]:
     @functools.wraps(make)
     def made(self: Any, *args: Any, **kwargs: Any) -> None:
         if "download" in kwargs:
@@ -62,13 +62,13 @@ def _reading(kind: type, make: Callable[..., None], clock: Clock, sides: ImageSi
         try:
             make(self, *args, **kwargs)
         except _UNREADABLE:
-            _make_up(self, args, kwargs, sides)
+            _make_up(self, args, kwargs, sizes)
             clock.assume(f"`{kind.__name__}` gives {_ROWS} made-up items, as its files are not there")
 
     return made
 
 
-def _make_up(data: Any, args: tuple[Any, ...], kwargs: dict[str, Any], sides: ImageSides) -> None:
+def _make_up(data: Any, args: tuple[Any, ...], kwargs: dict[str, Any], sizes: ImageSizes) -> None:
     """What the class reads an item from, for classes that hold arrays, and for those that name files."""
     names = [each.__name__ for each in type(data).__mro__]
     form = next((_FORMS[name] for name in names if name in _FORMS), _ANY)
@@ -90,7 +90,7 @@ def _make_up(data: Any, args: tuple[Any, ...], kwargs: dict[str, Any], sides: Im
         with suppress(AttributeError):
             setattr(data, name, value)
     if all(name not in _FORMS for name in names):
-        _items_of_files(data, labels, sides)
+        _items_of_files(data, labels, sizes)
         return
     pixels = _pixels(form)
     if "MNIST" in names or "USPS" in names:
@@ -104,9 +104,14 @@ def _make_up(data: Any, args: tuple[Any, ...], kwargs: dict[str, Any], sides: Im
         _items_of_pixels(data, labels, lambda: pixels)
 
 
-def _items_of_files(data: Any, labels: list[int], sides: ImageSides) -> None:
+def _items_of_files(data: Any, labels: list[int], sizes: ImageSizes) -> None:
     """Their size is asked for when the first item is."""
-    _items_of_pixels(data, labels, functools.cache(lambda: _pixels(_Form("RGB", sides.side(), sides.side(), 1))))
+
+    def made() -> Any:
+        width, height = sizes.made_up()
+        return _pixels(_Form("RGB", height, width, 1))
+
+    _items_of_pixels(data, labels, functools.cache(made))
 
 
 def _items_of_pixels(data: Any, labels: list[int], pixels: Callable[[], Any]) -> None:

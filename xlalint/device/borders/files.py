@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from xlalint.device.borders.clock import Clock
-from xlalint.device.borders.image_sides import ImageSides
+from xlalint.device.borders.image_sizes import ImageSizes
 from xlalint.device.borders.scratch_copy import own_copy
 
 torch: Any = import_module("torch")
@@ -56,7 +56,7 @@ class Restored(dict[str, Any]):
         return super().get(key, default)
 
 
-def stand_in_for_files(clock: Clock, owned: Callable[[str], bool], sides: ImageSides) -> None:
+def stand_in_for_files(clock: Clock, owned: Callable[[str], bool], sizes: ImageSizes) -> None:
     """From here on in this process. ``owned`` tells the program's own files, which ask for data."""
     _texts(clock)
     _mapped_arrays(clock)
@@ -65,7 +65,7 @@ def stand_in_for_files(clock: Clock, owned: Callable[[str], bool], sides: ImageS
     _saved(saved)
     _restored(clock, saved)
     _terminal()
-    _images(clock, owned, sides)
+    _images(clock, owned, sizes)
 
 
 def _terminal() -> None:
@@ -206,10 +206,10 @@ def _taking(original: Any, absent: list[str]) -> Any:
     return load_state_dict
 
 
-def _images(clock: Clock, asks: Callable[[str], bool], sides: ImageSides) -> None:
+def _images(clock: Clock, asks: Callable[[str], bool], sizes: ImageSizes) -> None:
     """Folders that are not there hold made-up images."""
     _names(clock, asks)
-    _opened_images(clock, sides)
+    _opened_images(clock, sizes)
 
 
 def _names(clock: Clock, asks: Callable[[str], bool]) -> None:
@@ -252,7 +252,7 @@ def _has_images(folder: str, form: str) -> bool:
     return (bool(folder) and os.path.isdir(folder)) or not (suffix in _IMAGES or suffix in (".*", ""))
 
 
-def _opened_images(clock: Clock, sides: ImageSides) -> None:
+def _opened_images(clock: Clock, sizes: ImageSizes) -> None:
     try:
         images: Any = import_module("PIL.Image")
     except ImportError:
@@ -265,8 +265,7 @@ def _opened_images(clock: Clock, sides: ImageSides) -> None:
         except FileNotFoundError:
             clock.assume("images that are not there are made up")
             number = zlib.crc32(str(file).encode())
-            side = sides.side()
-            made = images.effect_noise((side, side), 32 + number % 64)
+            made = images.effect_noise(sizes.made_up(), 32 + number % 64)
             return made.convert("RGB")
 
     images.open = opened

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from xlalint.device.borders.demanded_paths import demanded
+from xlalint.device.borders.former_division import Quotients, is_python_2
 from xlalint.device.borders.packages import parts
 from xlalint.device.borders.places import WatchedPlace
 from xlalint.device.borders.plan import Place, Plan
@@ -26,6 +28,9 @@ _LOOPS = "_xlalint_loops"
 """Names that a star import leaves where they are."""
 _PARTS = "_xlalint_parts"
 _THERE = "_xlalint_there"
+_DIVIDED = "_xlalint_divided"
+_ASYNC = re.compile(rb"\basync\s*=(?!=)")
+"""An argument of `cuda` and `copy_`, until Python 3.7 took its name."""
 _PLACE = "_xlalint_place_{}"
 _COMPILED = ("script", "jit.script", "torch.jit.script", "torch.jit.script_method")
 
@@ -40,9 +45,11 @@ class Instrumentation:
         watched: Sequence[WatchedPlace],
         read: Callable[[ast.Module], None],
         there: Callable[[object, str], bool],
+        quotients: Quotients,
     ) -> None:
         """``read`` is told the tree of each file before it runs; ``there`` the answers to what a program demands."""
-        self._plan, self._loops, self._watched, self._told, self._there = plan, loops, watched, read, there
+        self._plan, self._loops, self._watched, self._told = plan, loops, watched, read
+        self._names = {_PARTS: parts, _THERE: there, _DIVIDED: quotients.of}
         self._by_path: dict[str, list[int]] = {}
         for number, place in enumerate(plan.places):
             self._by_path.setdefault(os.path.realpath(place.path), []).append(number)
@@ -50,6 +57,8 @@ class Instrumentation:
     def code(self, path: str) -> CodeType:
         """Raises ``SyntaxError``, ``Immovable``."""
         source = SyntaxTree(decode(read_bytes(Path(path)), path))
+        if source.module is None:
+            source = SyntaxTree(decode(_ASYNC.sub(b"non_blocking=", read_bytes(Path(path))), path))
         if source.module is None:
             return compile(read_bytes(Path(path)), path, "exec")
         self._told(source.module)
@@ -65,7 +74,9 @@ class Instrumentation:
                 body = self._changed(body, number)
             finally:
                 unflag(node)
-        module = ast.Module([_Loops(self._plan.borders).visit(each) for each in body], [])
+        borders = self._plan.borders
+        changes = _Loops(borders, borders and is_python_2(source.module))
+        module = ast.Module([changes.visit(each) for each in body], [])
         return compile(ast.fix_missing_locations(_flat(module)), path, "exec")
 
     def _node(self, source: SyntaxTree, place: Place) -> ast.expr | ast.stmt | None:
@@ -85,7 +96,7 @@ class Instrumentation:
         """What the code of a file calls."""
         numbers = self._by_path.get(os.path.realpath(path), [])
         found: dict[str, Any] = {_PLACE.format(number): self._watched[number] for number in numbers}
-        return {_LOOPS: self._loops.of_file(os.path.realpath(path)), _PARTS: parts, _THERE: self._there, **found}
+        return {_LOOPS: self._loops.of_file(os.path.realpath(path)), **self._names, **found}
 
 
 @dataclass
@@ -117,11 +128,11 @@ class _InstrumentedLoader(SourceFileLoader):
 
 
 class _Loops(ast.NodeTransformer):
-    """Loops ask before each turn; what is unpacked, and paths that are demanded, may be absent. What torch reads the
-    source of is left as it is."""
+    """Loops ask before each turn; what is unpacked, and paths that are demanded, may be absent; quotients may be whole.
+    What torch reads the source of is left as it is."""
 
-    def __init__(self, borders: bool) -> None:
-        self._borders = borders
+    def __init__(self, borders: bool, of_python_2: bool) -> None:
+        self._borders, self._of_python_2 = borders, of_python_2
 
     def visit_If(self, node: ast.If) -> ast.AST:
         return self._let_past(node)
@@ -141,6 +152,12 @@ class _Loops(ast.NodeTransformer):
         if any(ast.unparse(each) in _COMPILED for each in node.decorator_list):
             return node
         return self.generic_visit(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        if not self._of_python_2 or not isinstance(node.op, ast.Div):
+            return node
+        return ast.Call(ast.Name(_DIVIDED, ast.Load()), [node.left, node.right], [])
 
     def visit_For(self, node: ast.For) -> ast.AST:
         self.generic_visit(node)

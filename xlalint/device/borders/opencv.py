@@ -8,12 +8,12 @@ from importlib import import_module
 from typing import Any
 
 from xlalint.device.borders.clock import Clock
+from xlalint.device.borders.image_sizes import ImageSizes
 
-_SIDE = 256
 _SHOWN = ("imshow", "namedWindow", "destroyAllWindows", "destroyWindow", "moveWindow", "resizeWindow", "waitKey")
 
 
-def stand_in_for_opencv(clock: Clock) -> None:
+def stand_in_for_opencv(clock: Clock, sizes: ImageSizes) -> None:
     """Where it is installed, and the program imports it."""
     try:
         opencv, numpy = import_module("cv2"), import_module("numpy")
@@ -26,7 +26,8 @@ def stand_in_for_opencv(clock: Clock) -> None:
         if os.path.exists(path):
             return read(path, flags)
         clock.assume("images that are not there are made up")
-        shape = (_SIDE, _SIDE) if flags == vision.IMREAD_GRAYSCALE else (_SIDE, _SIDE, 3)
+        width, height = sizes.made_up()
+        shape = (height, width) if flags == vision.IMREAD_GRAYSCALE else (height, width, 3)
         return numpy.random.randint(0, 256, shape, numpy.uint8)
 
     vision.imread = imread

@@ -31,6 +31,21 @@ class LoopPlace(msgspec.Struct, frozen=True):
     line: int
 
 
+class Adaptation(msgspec.Struct, frozen=True, kw_only=True):
+    """What a rehearsal has found that a program takes, or needs."""
+
+    items: dict[str, ItemForm] = {}
+    """Of data sets of the program's own that could not be read, by their class."""
+    arguments: dict[str, str] = {}
+    """Expressions of options that the program does not do without, by their names."""
+    made_up_images: tuple[int, int] | None = None
+    """Their width and height in pixels; None where none was made up."""
+    smaller: bool = False
+    """Whether images have fewer pixels than the program asks for."""
+    whole_quotients: bool | None = None
+    """Whether `/` of whole numbers gives a whole number, as in Python 2; None where nothing asked."""
+
+
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """One run of a script."""
 
@@ -58,20 +73,15 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Whether what it puts on a GPU is placed on the XLA device: not where it uses torch_xla itself."""
     rehearsed: bool = False
     """Whether it is a rehearsal on the host, which finds the items of data that is not there."""
-    items: dict[str, ItemForm] = {}
-    """What a rehearsal has found, by the class of a data set."""
+    adaptation: Adaptation = Adaptation()
     borders: bool = True
     """Whether data, arguments and files are stood in for."""
     batch: int = 4
     """The most rows of a batch; 0 for as many as the program asks for."""
-    side: int = 0
-    """Pixels of a side of images that are made up, as a rehearsal has found; 0 for nothing known."""
-    smaller: bool = False
-    """Whether images have fewer pixels than the program asks for."""
     given: dict[str, str] = {}
     """By the name of an argument, the expression that the user gives for it."""
     chosen: dict[str, str] = {}
-    """The same, of what rehearsals have shown to be needed."""
+    """The same, of the command line that is tried."""
 
 
 class Half(msgspec.Struct, frozen=True):
@@ -92,16 +102,9 @@ class Log(msgspec.Struct, frozen=True, kw_only=True):
     raised: tuple[str | None, ...]
     """By place, the exception that the device raised there, or nothing; None where it was not tried."""
     assumptions: tuple[str, ...]
-    items: dict[str, ItemForm] = {}
-    """Of data sets of the program's own that could not be read, by their class."""
-    given: dict[str, str] = {}
-    """Arguments that a rehearsal has found to be needed."""
+    adaptation: Adaptation = Adaptation()
     options: dict[str, tuple[str, ...]] = {}
     """By the name of an option, expressions of other values that it may have."""
-    side: int = 0
-    """Pixels of a side of images that were made up; 0 where none was."""
-    smaller: bool = False
-    """Whether images were made with fewer pixels than the program asks for."""
     modes: tuple[bool, ...] = ()
     """In which modes a module's forward ran: of evaluation (False), of training (True)."""
     ended: str = ""

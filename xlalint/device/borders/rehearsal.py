@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import re
 import select
+import shutil
 import signal
+import tempfile
 import time
 from contextlib import suppress
 from itertools import islice
@@ -78,11 +80,11 @@ class Rehearsal:
             waiting = list(islice(dict.fromkeys(others), _ROUND))
         return _furthest(tried)
 
-    def wanted(self, ways: int, asked: re.Pattern[str]) -> int:
+    def wanted(self, ways: int, asked: re.Pattern[str]) -> int | None:
         """The number of the first way in which the program does not fail by what is ``asked``, else of that which comes
-        furthest. In the copies that try them this returns each of them."""
+        furthest; None where all come as far. In the copies that try them this returns each of them."""
         if self.is_trial:
-            return 0
+            return None
         reports: list[Report] = []
         for way in range(ways):
             report = self._tried()
@@ -91,6 +93,8 @@ class Rehearsal:
             reports.append(report)
             if time.monotonic() > self._end:
                 break
+        if all(report.progress == reports[0].progress for report in reports):
+            return None
         return max(range(len(reports)), key=lambda way: reports[way].progress)
 
     def _tried(self) -> Report | None:
@@ -99,6 +103,7 @@ class Rehearsal:
         child = os.fork()
         if child == 0:
             os.close(out)
+            _enter_own_folder()
             self._into, self._since = into, self.forwards
             return None
         os.close(into)
@@ -127,6 +132,12 @@ class Rehearsal:
         if self._into is not None:
             os.write(self._into, msgspec.json.encode(report))
             os._exit(0)
+
+
+def _enter_own_folder() -> None:
+    """What a trial writes is not there for the next one."""
+    own = tempfile.mkdtemp(dir=os.pardir)
+    os.chdir(shutil.copytree(os.curdir, os.path.join(own, os.path.basename(os.getcwd())), symlinks=True))
 
 
 def _furthest(tried: dict[ItemForm, Report]) -> ItemForm:

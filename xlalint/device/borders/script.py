@@ -23,10 +23,11 @@ from xlalint.device.borders.clock import Clock, Enough
 from xlalint.device.borders.compared_values import ComparedValues
 from xlalint.device.borders.demanded_paths import taken_for_there
 from xlalint.device.borders.files import stand_in_for_files
+from xlalint.device.borders.former_division import Quotients
 from xlalint.device.borders.former_environments import FormerEnvironments
 from xlalint.device.borders.former_scipy import answer_as_scipy_did
 from xlalint.device.borders.former_versions import answer_as_then, answer_as_torchvision_did
-from xlalint.device.borders.image_sides import ImageSides
+from xlalint.device.borders.image_sizes import ImageSizes
 from xlalint.device.borders.instrumented_files import Instrumentation, InstrumentedFinder
 from xlalint.device.borders.launches import run_in_this_process
 from xlalint.device.borders.loaders import watch_loaders
@@ -35,10 +36,11 @@ from xlalint.device.borders.own_data import OwnData
 from xlalint.device.borders.packages import MissingPackages
 from xlalint.device.borders.placement import Placement
 from xlalint.device.borders.places import WatchedPlace
-from xlalint.device.borders.plan import Half, Log, Plan
+from xlalint.device.borders.plan import Adaptation, Half, Log, Plan
 from xlalint.device.borders.rehearsal import Rehearsal
 from xlalint.device.borders.rehearsed_device import stand_in_for_the_device
 from xlalint.device.borders.scratch_copy import enter_scratch_copy
+from xlalint.device.borders.text_data_sets import stand_in_for_torchtext
 from xlalint.device.borders.turns import Loops
 from xlalint.device.borders.working_folder import enter_working_folder
 from xlalint.device.recording.inside.files import owner
@@ -49,7 +51,7 @@ from xlalint.device.worker.protocol import LEFT
 
 __all__ = ["run_script"]
 
-_TORCHVISION, _OPENCV, _CLICK, _SCIPY = "torchvision", "cv2", "click", "scipy"
+_TORCHVISION, _TORCHTEXT, _OPENCV, _CLICK, _SCIPY = "torchvision", "torchtext", "cv2", "click", "scipy"
 
 
 def run_script(given: Mapping[str, Any], steps: int, surplus: Surplus | None = None) -> object:
@@ -74,13 +76,16 @@ class _Run:
         self._watched = [WatchedPlace(self._clock, self._placement) for _ in plan.places]
         self._owned = owner(plan.folders)
         self._clock.rehearsal = Rehearsal() if plan.rehearsed else None
-        self._sides = ImageSides(self._clock, plan.side)
-        self._data = OwnData(self._clock, self._owned, plan.items, self._clock.rehearsal)
+        known = plan.adaptation
+        self._sizes = ImageSizes(self._clock, known.made_up_images, known.smaller)
+        self._data = OwnData(self._clock, self._owned, known.items, self._clock.rehearsal)
+        self._quotients = Quotients(self._clock, known.whole_quotients)
+        self._expressions = Expressions(plan.given, {**known.arguments, **plan.chosen}, {})
         self._compared = ComparedValues()
         self._alternatives = Alternatives(self._compared)
         self._environments = FormerEnvironments(self._clock)
         self._instrumentation = Instrumentation(
-            plan, self._loops, self._watched, self._read, taken_for_there(self._clock)
+            plan, self._loops, self._watched, self._read, taken_for_there(self._clock), self._quotients
         )
         self._finder = InstrumentedFinder(self._instrumentation, self._owned)
         self._missing = MissingPackages(self._clock, self._owned, lambda name, at: self._finder.find_spec(name, [at]))
@@ -120,15 +125,21 @@ class _Run:
             turns=tuple(each.steps for each in self._watched),
             raised=tuple(each.raised for each in self._watched),
             assumptions=tuple(self._clock.assumptions),
-            items=self._data.forms,
-            given=self._clock.given,
+            adaptation=self._adaptation(),
             options=self._alternatives.told() if self._plan.rehearsed else {},
-            smaller=self._clock.made_smaller,
-            side=self._sides.known,
             modes=tuple(sorted(self._clock.modes)),
             ended=ended,
             steps=self._clock.steps if self._plan.loop is None else self._loops.counted,
             half=self._half() if self._clock.surplus is not None else None,
+        )
+
+    def _adaptation(self) -> Adaptation:
+        return Adaptation(
+            items=self._data.forms,
+            arguments={**self._plan.adaptation.arguments, **self._expressions.found},
+            made_up_images=self._sizes.known,
+            smaller=self._sizes.made_smaller,
+            whole_quotients=self._quotients.are_whole,
         )
 
     def _half(self) -> Half:
@@ -152,10 +163,11 @@ class _Run:
         run_in_this_process(clock, self._placement)
         watch_loaders(clock, self._loops, plan.batch, self._owned)
         if plan.borders:
-            expressions = Expressions(plan.given, plan.chosen)
-            stand_in_for_arguments(expressions, plan.batch, clock, self._placement, self._compared, self._alternatives)
+            stand_in_for_arguments(
+                self._expressions, plan.batch, clock, self._placement, self._compared, self._alternatives
+            )
             enter_working_folder(plan.script, plan.folders)
-            stand_in_for_files(clock, self._owned, self._sides)
+            stand_in_for_files(clock, self._owned, self._sizes)
             self._data.watch()
             answer_as_then(clock)
             sys.meta_path.append(self._missing)
@@ -174,9 +186,11 @@ class _Run:
             self._environments.read(tree)
         names = {name for node in ast.walk(tree) for name in _modules(node)}
         if _TORCHVISION in names and self._plan.borders:
-            _once(_stand_in_for_data)(self._clock, self._sides, self._plan.smaller)
+            _once(_stand_in_for_data)(self._clock, self._sizes)
         if _OPENCV in names and self._plan.borders:
-            _once(stand_in_for_opencv)(self._clock)
+            _once(stand_in_for_opencv)(self._clock, self._sizes)
+        if _TORCHTEXT in names and self._plan.borders:
+            _once(stand_in_for_torchtext)(self._clock)
         if _CLICK in names and self._plan.borders:
             _once(stand_in_for_click)(self._clock, text_of)
         if _SCIPY in names and self._plan.borders:
@@ -206,19 +220,17 @@ def _modules(node: ast.AST) -> list[str]:
     return [(node.module or "").partition(".")[0]] if isinstance(node, ast.ImportFrom) else []
 
 
-def _stand_in_for_data(clock: Clock, sides: ImageSides, smaller: bool) -> None:
+def _stand_in_for_data(clock: Clock, sizes: ImageSizes) -> None:
     try:
         import_module(_TORCHVISION)
     except ImportError:
         return
     from xlalint.device.borders.data_sets import stand_in_for_torchvision
+    from xlalint.device.borders.sized_transforms import watch_transforms
 
-    stand_in_for_torchvision(clock, sides)
+    stand_in_for_torchvision(clock, sizes)
     answer_as_torchvision_did(clock)
-    if smaller:
-        from xlalint.device.borders.smaller_images import make_images_smaller
-
-        make_images_smaller(clock)
+    watch_transforms(sizes)
 
 
 _done: set[Callable[..., None]] = set()

@@ -12,7 +12,7 @@ from threading import Lock
 
 import msgspec
 
-from xlalint.device.borders.plan import Log, LoopPlace, Place, Plan
+from xlalint.device.borders.plan import Adaptation, Log, LoopPlace, Place, Plan
 from xlalint.device.validation.case import Settings
 from xlalint.device.validation.invocation import Invocation
 from xlalint.device.worker.client import Worker
@@ -30,6 +30,8 @@ _PRELOADED = ("torchvision", "xlalint.device.borders.script")
 _LEAST_MEMORY = 4 << 30
 _COMMANDS = 16
 """Command lines of a script that are rehearsed besides its defaults."""
+_REHEARSALS = 2
+"""That follow one which failed, and found something."""
 Command = tuple[tuple[str, str], ...]
 """Options with the expressions of their values, where these are not the defaults."""
 _PROGRAM = """\
@@ -123,14 +125,15 @@ class ScriptRuns:
         return ()
 
     def _commands(self, script: str, one: Diagnostic, plain: Log) -> Sequence[Command]:
-        """Options that the text around the place names come first."""
+        """Options that the text around the place names, then those that the script itself names."""
         texts = [_text_of(path) for path in dict.fromkeys((one.path, script))]
 
         def distance(name: str) -> int:
             named = re.compile(rf"\b{re.escape(name)}\b")
             return next((number for number, text in enumerate(texts) if named.search(text)), len(texts))
 
-        names = sorted((name for name in plain.options if name not in self._given), key=distance)
+        named = (name for name in plain.options if name not in self._given and distance(name) < len(texts))
+        names = sorted(named, key=distance)
         return [((name, value),) for name in names for value in plain.options[name]][:_COMMANDS]
 
     def baseline(self, script: str, command: Command, one: Diagnostic, worker: Worker) -> ScriptRun:
@@ -186,11 +189,9 @@ class ScriptRuns:
             boundary=asked.boundary,
             ends=asked.ends,
             placed=self._is_placed(asked.script),
-            items=rehearsed.items if rehearsed is not None else {},
-            side=rehearsed.side if rehearsed is not None else 0,
-            smaller=rehearsed is None or rehearsed.smaller,
+            adaptation=Adaptation(smaller=True) if rehearsed is None else rehearsed.adaptation,
             given=self._given,
-            chosen={**(rehearsed.given if rehearsed is not None else {}), **dict(asked.command)},
+            chosen=dict(asked.command),
         )
         return plan if self.invocation is None else _as_it_is(plan, self.invocation)
 
@@ -222,9 +223,18 @@ class ScriptRuns:
         if self.invocation is not None:
             return ScriptRun(text, Figures(steps=_FEWEST), None, None)
         log = self._log_of_rehearsal(text, worker)
-        if log is None or (log.smaller and log.ended):
+        for _ in range(_REHEARSALS):
+            known = _taken_on(log, plan.adaptation)
+            if known == plan.adaptation:
+                break
+            # What was found in the end may have decided the rest.
+            plan = msgspec.structs.replace(plan, adaptation=known)
+            text = _text(plan)
+            log = self._log_of_rehearsal(text, worker) or log
+        if log is None or (log.adaptation.smaller and log.ended):
             # Its models may not take smaller images.
-            text = _text(msgspec.structs.replace(plan, smaller=False))
+            known = msgspec.structs.replace(plan.adaptation, smaller=False)
+            text = _text(msgspec.structs.replace(plan, adaptation=known))
             log = self._log_of_rehearsal(text, worker) or log
         return ScriptRun(text, Figures(steps=_FEWEST), log, log)
 
@@ -260,6 +270,13 @@ class ScriptRuns:
         )
         short, long = (_log(left) for left in (figures.left or ("", "")))
         return ScriptRun(text, figures, short if plan.ends else _shorter(long), long)
+
+
+def _taken_on(log: Log | None, known: Adaptation) -> Adaptation:
+    """What the next rehearsal begins with, where one has failed."""
+    if log is None or not log.ended:
+        return known
+    return msgspec.structs.replace(log.adaptation, items={}, smaller=known.smaller)
 
 
 def _shorter(log: Log | None) -> Log | None:
