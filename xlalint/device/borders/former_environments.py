@@ -51,10 +51,10 @@ class FormerEnvironments:
             return
         for gone in _SAID_NOTHING:
             if not hasattr(package, gone):
-                setattr(package, gone, _nothing)
+                setattr(package, gone, _no_answer)
         for kind, method in _RENAMED:
             if hasattr(package, kind):
-                _rename(getattr(package, kind), method)
+                _take_former_method(getattr(package, kind), method)
         make, told = package.make, self._clock.assume
 
         def made(key: Any, *args: Any, **kwargs: Any) -> Any:
@@ -64,8 +64,8 @@ class FormerEnvironments:
         told(f"environments of `{name}` answer as before its version 0.26")
 
 
-def _rename(kind: Any, method: str) -> None:
-    original, former = getattr(kind, method, _nothing), f"_{method}"
+def _take_former_method(kind: Any, method: str) -> None:
+    original, former = getattr(kind, method, _no_answer), f"_{method}"
 
     @functools.wraps(original)
     def called(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -75,7 +75,7 @@ def _rename(kind: Any, method: str) -> None:
     setattr(kind, method, called)
 
 
-def _nothing(*_: Any, **__: Any) -> None:
+def _no_answer(*_: Any, **__: Any) -> None:
     return None
 
 

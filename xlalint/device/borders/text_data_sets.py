@@ -43,7 +43,7 @@ def stand_in_for_torchtext(clock: Clock) -> None:
         kinds = (each for each in (*vars(sets).values(), vars(data)["TabularDataset"]) if isinstance(each, type))
         for kind in dict.fromkeys(base for each in kinds for base in each.__mro__):
             if issubclass(kind, data.Dataset) and kind is not data.Dataset and "__init__" in vars(kind):
-                kind.__init__ = _reading(data, kind, clock)  # type: ignore[misc]
+                kind.__init__ = _reading_sentences(data, kind, clock)  # type: ignore[misc]
         vectors = vars(import_module("torchtext.vocab"))["Vectors"]
         vectors.cache = _no_vectors(vectors.cache, clock)
 
@@ -52,7 +52,7 @@ def _not_downloaded(kind: Any, root: str, check: object = None) -> str:
     return os.path.join(root, str(getattr(kind, "name", "")))
 
 
-def _reading(data: ModuleType, kind: type, clock: Clock) -> Callable[..., None]:
+def _reading_sentences(data: ModuleType, kind: type, clock: Clock) -> Callable[..., None]:
     make: Any = vars(kind)["__init__"]
     signature = inspect.signature(make)
 
@@ -87,10 +87,10 @@ def _fields(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _row(fields: Sequence[tuple[str, Any]], number: int, whole: bool) -> list[Any]:
-    return [_value(field, number, whole) for _, field in fields]
+    return [_sentence(field, number, whole) for _, field in fields]
 
 
-def _value(field: Any, number: int, whole: bool) -> Any:
+def _sentence(field: Any, number: int, whole: bool) -> Any:
     if not getattr(field, "sequential", True):
         return _KINDS[number % len(_KINDS)] if getattr(field, "use_vocab", True) else number % len(_KINDS)
     count = _TOKENS if whole else _LENGTHS[number % len(_LENGTHS)]
