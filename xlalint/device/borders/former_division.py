@@ -60,3 +60,7 @@ def is_python_2(tree: ast.Module) -> bool:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
             return False
     return True
+
+
+def _divides_truly(future: ast.ImportFrom) -> bool:
+    return any(alias.name == _DIVISION for alias in future.names)
