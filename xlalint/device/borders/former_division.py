@@ -51,11 +51,7 @@ def is_python_2(tree: ast.Module) -> bool:
             return False
         if isinstance(node, ast.FunctionDef) and (node.returns is not None or node.args.kwonlyargs):
             return False
-        if (
-            isinstance(node, ast.ImportFrom)
-            and node.module == "__future__"
-            and _DIVISION in {each.name for each in node.names}
-        ):
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__" and _divides_truly(node):
             return False
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args:
             return False
