@@ -108,7 +108,9 @@ class SuggestedPaces(StepLoops):
         """Whether the program has a trainer of its own, which calls a method that is called like the entry of one."""
         if not function.owner or function.is_module or stands_in(function):
             return False
-        return any(True for base in function.overrides for _ in self.callers_but_overriders(base))
+        return self.is_called_by_program(function.key) or any(
+            True for base in function.overrides for _ in self.callers_but_overriders(base)
+        )
 
     @functools.cached_property
     def run_by_scripts(self) -> frozenset[FunctionKey]:
