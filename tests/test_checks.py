@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+# As the command `pytest`: `python -m` would import the checkout's `xlalint`, which has no rules beside it.
+PYTEST = ("-c", "import sys, pytest; sys.path.remove(''); sys.exit(pytest.console_main())")
 RESULTS_OF_ANOTHER_DAY = "| 2026-01-01 | abc | corpus |"
 
 
@@ -58,14 +60,14 @@ def test_folders_are_shared_out_among_the_cores_unless_something_says_otherwise(
     arguments: tuple[str, ...], shared_out: bool
 ) -> None:
     pytest.importorskip("xdist")
-    outcome = run("-m", "pytest", "-p", "no:cacheprovider", "tests/benchmarks", *arguments)
+    outcome = run(*PYTEST, "-p", "no:cacheprovider", "tests/benchmarks", *arguments)
     assert outcome.returncode == 0, outcome.stdout
     assert ("bringing up nodes" in outcome.stdout) == shared_out
 
 
 @pytest.mark.slow
 def test_a_file_is_run_in_one_process() -> None:
-    outcome = run("-m", "pytest", "-p", "no:cacheprovider", "tests/benchmarks/test_figures.py")
+    outcome = run(*PYTEST, "-p", "no:cacheprovider", "tests/benchmarks/test_figures.py")
     assert outcome.returncode == 0, outcome.stdout
     assert "bringing up nodes" not in outcome.stdout
 
