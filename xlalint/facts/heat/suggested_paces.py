@@ -102,15 +102,15 @@ class SuggestedPaces(StepLoops):
             return None
         if (not function.owner and function.name not in PLAIN_ENTRIES) or self.is_own_entry(function):
             return None
-        return entry_row(function.name, function.bases)
+        return inherited_entry_row(function.name, function.bases) or frameworks().get("entry", function.name)
 
     def is_own_entry(self, function: FunctionFacts) -> bool:
         """Whether the program has a trainer of its own, which calls a method that is called like the entry of one."""
         if not function.owner or function.is_module or stands_in(function):
             return False
-        return self.is_called_by_program(function.key) or any(
-            True for base in function.overrides for _ in self.callers_but_overriders(base)
-        )
+        if any(True for base in function.overrides for _ in self.callers_but_overriders(base)):
+            return True
+        return self.is_called_by_program(function.key) and not inherited_entry_row(function.name, function.bases)
 
     @functools.cached_property
     def run_by_scripts(self) -> frozenset[FunctionKey]:
@@ -142,12 +142,12 @@ def entry_names() -> frozenset[str]:
 
 
 @functools.cache
-def entry_row(name: str, bases: tuple[str, ...]) -> str | None:
-    """What is known of an entry of this name, in a class with these bases first; a dotted name tells frameworks apart
-    whose classes are called alike."""
+def inherited_entry_row(name: str, bases: tuple[str, ...]) -> str | None:
+    """What is known of an entry of this name in a class with these bases; a dotted name tells frameworks apart whose
+    classes are called alike."""
     table = frameworks()
     for base in bases:
         row = table.get("entry", f"{base}.{name}") or table.get("entry", f"{base.rpartition('.')[2]}.{name}")
         if row is not None:
             return row
-    return table.get("entry", name)
+    return None
