@@ -63,9 +63,11 @@ def gather(
     project: str | None = None,
     *,
     alone: bool = False,
+    told: Callable[[int, int], None] | None = None,
 ) -> Input:
     """Read what ``paths`` stand for and ``stdin``, and of the files around them what may lead to them: those of the
     folder ``project``, else of the projects that they lie in, or none where they are to be read ``alone``.
+    ``told`` gets how many of the named files are read, and how many there are.
 
     Raises ``ConfigurationError``.
     """
@@ -73,7 +75,9 @@ def gather(
     texts = Texts(configurations)
     for refused in found.refused:
         texts.unread.append(Skipped(refused.shown, refused.reason))
-    for file in found.files:
+    for done, file in enumerate(found.files):
+        if told is not None:
+            told(done, len(found.files))
         texts.take(file)
     texts.take_stdin(stdin)
     reported = frozenset(texts.data)

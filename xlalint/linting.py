@@ -13,6 +13,7 @@ from typing import Protocol, cast
 import msgspec
 
 from xlalint.cache.folder import CacheFolder, default_cache
+from xlalint.facts.driver.counters import Counted, Follow, unfollowed
 from xlalint.facts.driver.workspace import Around
 from xlalint.facts.events import Span
 from xlalint.facts.external import Follower
@@ -44,9 +45,13 @@ class Options(msgspec.Struct, frozen=True):
 
 
 class Progress(Protocol):
-    """Receives the progress of a run."""
+    """Told how far a run is."""
 
-    def __call__(self, done: int, total: int) -> None: ...
+    def reading(self, done: int, total: int) -> None:
+        """So many of the named files are read."""
+
+    def analysing(self, counted: Callable[[], Counted]) -> None:
+        """From now on ``counted`` says it, whenever it is asked."""
 
 
 Finish = Callable[[Source, Analysed], Judged]
@@ -62,6 +67,7 @@ class AnalyseEach(Protocol):
         options: Options,
         finish: Finish,
         around: Around,
+        follow: Follow,
     ) -> Iterator[Judged]: ...
 
 
@@ -78,7 +84,8 @@ def lint(
     Raises ``ConfigurationError`` and ``RegistryError``; a file that can't be linted is in ``Report.skipped``.
     """
     started = time.perf_counter()
-    given = gather(paths, configurations, stdin, options.project, alone=options.alone)
+    told = progress.reading if progress is not None else None
+    given = gather(paths, configurations, stdin, options.project, alone=options.alone, told=told)
     bench = Bench(configurations)
     folders = sorted({os.path.dirname(os.path.abspath(one)) for one in given.named})
     bench.refuse_unknown_selectors([os.getcwd(), *folders])
@@ -88,15 +95,14 @@ def lint(
     skipped: list[Skipped] = []
     held_back: list[str] = []
     imports_xla = not given.sources
-    for number, judged in enumerate(_judged(given, configurations, options, bench.judge), 1):
+    follow = progress.analysing if progress is not None else unfollowed
+    for judged in _judged(given, configurations, options, bench.judge, follow):
         # What leads to the named files is no matter of theirs, but that the linter failed on it is.
         is_named = judged.path in given.named
         skipped.extend(one for one in judged.skipped if is_named or one.internal)
         diagnostics.extend(judged.diagnostics if is_named else ())
         imports_xla = imports_xla or (is_named and judged.imports_xla)
         held_back.extend(judged.held_back if is_named else ())
-        if progress is not None:
-            progress(number, len(given.sources))
     left_out = {one.path for one in skipped if not one.line}
     return Report(
         diagnostics=tuple(sorted(diagnostics, key=lambda one: (one.path, one.at, one.code))),
@@ -235,13 +241,15 @@ def _assumptions(configuration: Configuration, follower: Follower | None = None)
     )
 
 
-def _judged(given: Input, configurations: Configurations, options: Options, judge: Finish) -> Iterator[Judged]:
+def _judged(
+    given: Input, configurations: Configurations, options: Options, judge: Finish, follow: Follow = unfollowed
+) -> Iterator[Judged]:
     """The findings of each file, made in the process that analysed it."""
     if not given.sources:
         return
     analyse_each = cast(AnalyseEach, import_module("xlalint.facts.driver.analysis").analyse_each)
     assumptions = Followers(configurations, options.cache).assumptions
-    yield from analyse_each(given.sources, assumptions, options, judge, given.around)
+    yield from analyse_each(given.sources, assumptions, options, judge, given.around, follow)
 
 
 def _skipped(source: Source, failure: Failure) -> Skipped:

@@ -26,7 +26,7 @@ from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Diagnostic, Mode
 from xlalint.findings.pages import PageError, parse_page
 from xlalint.findings.registry import RegistryError, find, listed, page_of
-from xlalint.linting import Options, lint
+from xlalint.linting import Options, Progress, lint
 from xlalint.sources.discover import shown
 
 _NOT_OURS = re.compile(r"^<|[/\\](?:site|dist)-packages[/\\]|[/\\]lib[/\\]python3[.\d]*[/\\]")
@@ -37,19 +37,30 @@ class NoLog(Exception):
 
 
 def trace(
-    command: Sequence[str], mode: Mode, configurations: Configurations, output: IO[bytes] | int, asked: Asked
+    command: Sequence[str],
+    mode: Mode,
+    configurations: Configurations,
+    output: IO[bytes] | int,
+    asked: Asked,
+    follow: Callable[[], Progress] | None = None,
 ) -> tuple[TraceReport, tuple[Span, ...]]:
-    """Run ``command`` in ``mode``; what each thing took is told where ``asked`` for. Raises ``NotStarted``."""
+    """Run ``command`` in ``mode``; what each thing took is told where ``asked`` for. ``follow`` gives who is told of
+    the progress once the program has ended. Raises ``NotStarted``."""
     roots = roots_of(command)
     with tempfile.TemporaryDirectory(prefix="xlalint-trace-") as folder:
         status = launch(command, mode, Path(folder), roots, output, asked)
+        progress = follow() if follow is not None else None
         traced_run = trace_of_folder(Path(folder), mode, status, owner(roots, asked.included))
         spans = spans_of_folder(Path(folder), owner(roots, asked.included)) if asked.times else ()
-    return _report_of(traced_run, configurations, _shown_here), spans
+    return _report_of(traced_run, configurations, _shown_here, progress), spans
 
 
 def trace_of_logs(
-    paths: Sequence[Path], configurations: Configurations, asked: Asked, moved: Sequence[tuple[str, str]]
+    paths: Sequence[Path],
+    configurations: Configurations,
+    asked: Asked,
+    moved: Sequence[tuple[str, str]],
+    progress: Progress | None = None,
 ) -> TraceReport:
     """Debug logs or metrics reports that were made elsewhere, one for each host. Raises ``NoLog``.
 
@@ -73,7 +84,7 @@ def trace_of_logs(
             msgspec.structs.replace(one, log=_file_name(path, paths))
             for one, path in zip(processes, paths, strict=True)
         ]
-    return _report_of(Trace(mode=None, status=0, processes=tuple(processes)), configurations, here)
+    return _report_of(Trace(mode=None, status=0, processes=tuple(processes)), configurations, here, progress)
 
 
 def _process_of_log(
@@ -106,7 +117,9 @@ def _shown_here(path: str) -> str:
     return shown(path) if Path(path).exists() else path
 
 
-def _report_of(traced_run: Trace, configurations: Configurations, name: Callable[[str], str]) -> TraceReport:
+def _report_of(
+    traced_run: Trace, configurations: Configurations, name: Callable[[str], str], progress: Progress | None
+) -> TraceReport:
     named = renamed(traced_run, lru_cache(maxsize=None)(name))
     files = {path for process in named.processes for path in process.ran}
     files |= {line.total.path for process in named.processes for line in process.lines}
@@ -114,7 +127,8 @@ def _report_of(traced_run: Trace, configurations: Configurations, name: Callable
     present = [Path(path) for path in sorted(files) if Path(path).is_file() and not _NOT_OURS.search(path)]
     diagnostics: tuple[Diagnostic, ...] = ()
     if present:
-        diagnostics = lint(present, configurations, Options(jobs=1, cache=default_cache())).diagnostics
+        options = Options(jobs=1, cache=default_cache())
+        diagnostics = lint(present, configurations, options, progress=progress).diagnostics
     kept = [one for one in diagnostics if one.suppressed is None]
     return held_against(named, kept, {shown(str(path)) for path in present}, metrics_of_rule)
 

@@ -47,7 +47,7 @@ _FASTER_COMPILES = {"2.9": ("--xla_cpu_use_fusion_emitters=false", "--xla_cpu_pa
 Run = Callable[[Diagnostic, Worker], Evidence]
 
 
-class Standing(NamedTuple):
+class Underway(NamedTuple):
     """How far a run is."""
 
     done: int
@@ -57,7 +57,7 @@ class Standing(NamedTuple):
     """The findings that are being run."""
 
 
-Told = Callable[[Standing], None]
+Told = Callable[[Underway], None]
 """Told whenever a finding is begun, or done."""
 
 
@@ -143,7 +143,7 @@ class _Followed:
 
     def _tell(self) -> None:
         done = sum(self._verdicts.values())
-        self._told(Standing(done, self._total, dict(self._verdicts), tuple(self._running.values())))
+        self._told(Underway(done, self._total, dict(self._verdicts), tuple(self._running.values())))
 
 
 def _environment() -> dict[str, str]:

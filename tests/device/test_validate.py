@@ -17,7 +17,7 @@ from xlalint.device.validation.case import Settings
 from xlalint.findings.configuration import Configurations
 from xlalint.findings.model import Basis, Diagnostic, Evidence, Mode, Position, Report, Verdict
 from xlalint.linting import Options, lint
-from xlalint.validating import Standing, validate
+from xlalint.validating import Underway, validate
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "docs" / "findings.schema.json").read_text(encoding="utf-8"))
@@ -125,7 +125,7 @@ def test_a_read_in_a_loop_is_confirmed_with_its_cost_and_its_line(folder: Path) 
 
 
 def test_who_waits_is_told_which_finding_is_run(folder: Path) -> None:
-    told: list[Standing] = []
+    told: list[Underway] = []
     report = linted(folder, LOOP)
     validate(report, Configurations(), Settings(steps=4), told=told.append)
     begun = [one.running[0].at.line for one in told if one.running]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import fnmatch
 import os
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from xlalint.cli.console import ProgressLine, say
+from xlalint.cli.console import say
 from xlalint.cli.options import GivenPath, Seconds, joined_some
+from xlalint.cli.progress import ProgressLine, Standing
 from xlalint.cli.sandbox import guard, sandbox_options, wanted
 
 if TYPE_CHECKING:
@@ -78,19 +78,16 @@ def _calibrated(plan: Plan, quiet: bool, around: Guard) -> Calibration:
     from xlalint.device.calibration.op_measurement import NotMeasurable
     from xlalint.device.worker.experiment import WorkerError
 
-    progress = ProgressLine(sys.stderr, "done") if sys.stderr.isatty() and not quiet else None
-
-    def show_progress(done: int, total: int, remark: str) -> None:
-        if progress is not None:
-            progress(done, total, remark)
-
     try:
-        return calibrate(plan, show_progress, around)
+        with ProgressLine(quiet=quiet) as line:
+            line.show(Standing("starting the device"))
+
+            def told(share: float, text: str) -> None:
+                line.show(Standing(text, share))
+
+            return calibrate(plan, told, around)
     except (WorkerError, NotMeasurable) as error:
         raise click.ClickException(f"{error}: `pip install 'xlalint[device]'` brings what it needs") from error
-    finally:
-        if progress is not None:
-            progress.clear()
 
 
 def _ops(ops: tuple[str, ...] | None, rules: tuple[str, ...] | None) -> tuple[str, ...] | None:

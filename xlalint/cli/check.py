@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from xlalint.cli.caching import Choice, cache_options
-from xlalint.cli.console import ProgressLine, complain, say, use_color
+from xlalint.cli.console import complain, say, use_color
 from xlalint.cli.entry import FAILED
 from xlalint.cli.options import TERMS, ReportPath, configurations, project_options, settings_options
+from xlalint.cli.progress import ProgressLine
+from xlalint.cli.stages import Stages
 from xlalint.sources.observed import observing
 
 if TYPE_CHECKING:
@@ -149,19 +151,22 @@ def _stdin(name: str | None, configured: Configurations) -> Stdin:
 
 
 def linted(
-    named: list[Path], configured: Configurations, stdin: Stdin | None, reading: Reading, output: Output
+    named: list[Path],
+    configured: Configurations,
+    stdin: Stdin | None,
+    reading: Reading,
+    output: Output,
+    *,
+    timed: bool = True,
 ) -> Report:
+    """``timed``: whether the end of it is worth an estimate, as where nothing comes after it."""
     from xlalint.linting import Options, lint
 
-    progress = ProgressLine(sys.stderr) if sys.stderr.isatty() and not output.quiet else None
     jobs = configured.of_folder(os.getcwd()).settings.jobs
     for path in (*map(str, named), *([stdin.name] if stdin is not None else [])):
         configured.refuse_missing_packages(path)
-    try:
-        return lint(named, configured, Options(jobs, *reading), stdin=stdin, progress=progress)
-    finally:
-        if progress is not None:
-            progress.clear()
+    with ProgressLine(quiet=output.quiet) as line:
+        return lint(named, configured, Options(jobs, *reading), stdin=stdin, progress=Stages(line, timed=timed))
 
 
 def write_report(report: Report, configured: Configurations, stdin: Stdin | None, output: Output) -> bool:

@@ -1,19 +1,13 @@
-"""Console output: reports on standard output, one-line messages and the progress line on standard error."""
+"""Console output: reports on standard output, and one-line messages on standard error."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import sys
-import time
 from typing import TextIO
 
 import click
-
-_SHOW_AFTER = 2.0
-"""Seconds; a shorter run needs no progress line."""
-_REDRAW_EACH = 0.1
-_WIDTH = 30
 
 
 def complain(level: str, text: str) -> None:
@@ -71,39 +65,6 @@ def use_color(choice: str, *, to_file: bool) -> bool:
     if os.environ.get("FORCE_COLOR"):
         return True
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
-
-
-class ProgressLine:
-    """``done / total`` on a terminal, from two seconds on; removed at the end."""
-
-    def __init__(self, stream: TextIO, what: str = "files") -> None:
-        self._what = what
-        self._stream = stream
-        self._started = self._drawn = time.monotonic()
-        self._shown, self._remark = False, ""
-
-    def __call__(self, done: int, total: int, remark: str = "") -> None:
-        now = time.monotonic()
-        fresh = now - self._drawn < _REDRAW_EACH and remark == self._remark
-        if now - self._started < _SHOW_AFTER or fresh:
-            return
-        self._drawn, self._shown, self._remark = now, True, remark
-        filled = _WIDTH * done // max(total, 1)
-        line = f"[{'#' * filled}{'.' * (_WIDTH - filled)}] {done}/{total} {self._what}"
-        # What is longer than the line would begin another one.
-        self._stream.write(f"\r{f'{line}: {remark}'[: _columns() - 1]}\x1b[K" if remark else f"\r{line}")
-        self._stream.flush()
-
-    def clear(self) -> None:
-        if self._shown:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
-
-
-def _columns() -> int:
-    from shutil import get_terminal_size
-
-    return get_terminal_size().columns
 
 
 def _write(stream: TextIO, text: str) -> None:

@@ -15,6 +15,8 @@ import click
 from xlalint.cli import trace_guard
 from xlalint.cli.console import say
 from xlalint.cli.options import TERMS, GivenPath, configurations, joined
+from xlalint.cli.progress import ProgressLine
+from xlalint.cli.stages import Stages
 
 if TYPE_CHECKING:
     from xlalint.device.trace.confirmation import TraceReport
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from xlalint.findings.configuration import Configurations
 
 _MODES = ("lazy", "dynamo", "eager")
+_READING = "reading what was recorded"
 
 
 def _chosen_modes(_: click.Context, __: click.Parameter, value: str) -> tuple[str, ...]:
@@ -113,7 +116,10 @@ def _of_logs(paths: Sequence[str], chosen: dict[str, Any]) -> TraceReport:
         raise click.UsageError("a log has no times: --timeline needs a program")
     asked, settings = _asked(chosen), {"config": chosen["config"], "isolated": chosen["isolated"], "mode": "all"}
     try:
-        return trace_of_logs([Path(path) for path in paths], configurations(settings), asked, chosen["moved"])
+        with ProgressLine(quiet=False) as line:
+            stages = Stages(line, _READING)
+            named = [Path(path) for path in paths]
+            return trace_of_logs(named, configurations(settings), asked, chosen["moved"], stages)
     except NoLog as error:
         raise click.ClickException(str(error)) from error
 
@@ -159,7 +165,9 @@ def _traced(
     from xlalint.tracing import trace
 
     try:
-        return trace(program, Mode(mode), configured, output, asked)
+        # While the program runs the terminal is its own.
+        with ProgressLine(quiet=False) as line:
+            return trace(program, Mode(mode), configured, output, asked, lambda: Stages(line, _READING))
     except NotStarted as error:
         raise click.ClickException(str(error)) from error
 

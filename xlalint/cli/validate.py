@@ -13,7 +13,7 @@ import click
 from xlalint.cli import check
 from xlalint.cli import sandbox as sandboxing
 from xlalint.cli.caching import opened
-from xlalint.cli.console import ProgressLine, complain, say
+from xlalint.cli.console import complain, say
 from xlalint.cli.entry import FAILED
 from xlalint.cli.options import (
     TERMS,
@@ -26,12 +26,13 @@ from xlalint.cli.options import (
     project_options,
     settings_options,
 )
+from xlalint.cli.progress import ProgressLine, Standing
 
 if TYPE_CHECKING:
     from xlalint.device.validation.invocation import Invocation
     from xlalint.findings.configuration import Configurations
     from xlalint.findings.model import Diagnostic, Mode, Report
-    from xlalint.validating import Standing
+    from xlalint.validating import Underway
 
 
 _RUN = "--run"
@@ -122,9 +123,8 @@ def command(paths: tuple[str, ...], rules: bool, project: str | None, no_project
         raise click.UsageError("standard input can't be validated: name a file")
     named = check.named_paths(paths or _run_by(wanted.invocation))
     only = _codes(wanted.only)
-    linted = check.linted(
-        named, configured, None, check.Reading(opened(quiet=output.quiet), project, no_project), output
-    )
+    reading = check.Reading(opened(quiet=output.quiet), project, no_project)
+    linted = check.linted(named, configured, None, reading, output, timed=False)
     folders = _folders(named, configured, project, no_project)
     if wanted.invocation is not None:
         folders += [wanted.invocation.folder, os.path.dirname(wanted.invocation.script)]
@@ -224,39 +224,38 @@ def _validated(
     readable = [*bounds.folders, *bounds.packages]
     around = sandboxing.guard(bounds.sandbox, readable, own=all(map(is_own_example, paths)))
     settings = configured.of_folder(os.getcwd()).settings
-    progress = ProgressLine(sys.stderr, "findings") if sys.stderr.isatty() and not quiet else None
-
-    def told(now: Standing) -> None:
-        if progress is not None:
-            progress(now.done, now.total, _remark(now))
-
     try:
-        return validate(
-            linted,
-            configured,
-            Settings(wanted.steps, wanted.timeout, _modes(settings.mode), wanted.assume),
-            guard=around,
-            jobs=settings.jobs or _side_by_side(),
-            only=only,
-            folders=_searched(bounds.folders),
-            packages=bounds.packages,
-            invocation=wanted.invocation,
-            budget=wanted.budget,
-            told=told,
-            noted=None if quiet else lambda text: complain("note", text),
-        )
+        with ProgressLine(quiet=quiet) as line:
+            line.show(Standing("starting the device"))
+
+            def noted(text: str) -> None:
+                with line.wiped():
+                    complain("note", text)
+
+            return validate(
+                linted,
+                configured,
+                Settings(wanted.steps, wanted.timeout, _modes(settings.mode), wanted.assume),
+                guard=around,
+                jobs=settings.jobs or _side_by_side(),
+                only=only,
+                folders=_searched(bounds.folders),
+                packages=bounds.packages,
+                invocation=wanted.invocation,
+                budget=wanted.budget,
+                told=lambda now: line.show(_standing(now)),
+                noted=None if quiet else noted,
+            )
     except WorkerError as error:
         raise click.ClickException(f"{error}: `pip install 'xlalint[device]'` brings torch and torch_xla") from error
-    finally:
-        if progress is not None:
-            progress.clear()
 
 
-def _remark(now: Standing) -> str:
-    """What is being run, and the verdicts so far."""
+def _standing(now: Underway) -> Standing:
+    """How many are done, the verdicts so far, and what is being run."""
     running = ", ".join(f"{one.path}:{one.at.line} {one.code}" for one in now.running)
     verdicts = ", ".join(f"{count} {verdict.value}" for verdict, count in now.verdicts.items())
-    return "; ".join(filter(None, (verdicts, running)))
+    told = "; ".join(filter(None, (verdicts, running)))
+    return Standing(f"validating: {now.done}/{now.total} findings: {told}", now.done / now.total)
 
 
 def _complain_of_other_devices(report: Report) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 
 import msgspec
 
 from xlalint.device.calibration.op_measurement import OpProbes
-from xlalint.device.calibration.op_profile import OpsMeasured, Told, measure_ops
+from xlalint.device.calibration.op_profile import OpsMeasured, measure_ops
 from xlalint.device.calibration.rule_profile import measure_rule
 from xlalint.device.worker.client import Worker
 from xlalint.device.worker.guard import Guard
@@ -19,6 +19,11 @@ from xlalint.findings.pages import Page
 from xlalint.findings.profile import RuleProfile
 
 _NO_OPS = OpsMeasured(0, (), (), ())
+_RULE = 60
+"""Steps of the ops that a rule takes the time of, roughly."""
+
+Told = Callable[[float, str], None]
+"""Told what share of the time is over, from 0 to 1, and what is being measured."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,24 +48,36 @@ def calibrate(plan: Plan, told: Told, guard: Guard) -> Calibration:
     Ops and rules have a worker each: what torch's databases set when they are imported is not for the rules' programs.
     """
     ops = _NO_OPS
+    of_rules = _RULE * len(plan.pages)
+    of_ops = 0
+
+    def told_of_ops(done: int, total: int, remark: str) -> None:
+        nonlocal of_ops
+        of_ops = total
+        told(done / (total + of_rules), f"measuring {remark}: {done}/{total}")
+
+    def told_of_rules(done: int, remark: str) -> None:
+        share = (of_ops + _RULE * done) / (of_ops + of_rules)
+        told(share, f"measuring rules: {done}/{len(plan.pages)}: {remark}")
+
     versions: Versions | None = None
     if plan.ops is None or plan.ops:
         with guard.worker() as worker:
             versions = worker.versions
-            ops = measure_ops(OpProbes(worker, plan.seconds), plan.ops, told)
+            ops = measure_ops(OpProbes(worker, plan.seconds), plan.ops, told_of_ops)
     rules: list[RuleProfile] = []
     if plan.pages or versions is None:
         with guard.worker() as worker:
             versions = worker.versions
-            rules = _measure_rules(plan, worker, told)
+            rules = _measure_rules(plan, worker, told_of_rules)
     device = Device(versions.device, versions.torch, versions.torch_xla)
     return Calibration(_document(device, ops, rules), ops)
 
 
-def _measure_rules(plan: Plan, worker: Worker, told: Told) -> list[RuleProfile]:
+def _measure_rules(plan: Plan, worker: Worker, told: Callable[[int, str], None]) -> list[RuleProfile]:
     found = []
     for done, page in enumerate(plan.pages):
-        told(done, len(plan.pages), f"rules, {page.code}")
+        told(done, page.code)
         found.append(measure_rule(page, worker, plan.seconds))
     return found
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 from xlalint.facts.driver.called_names import called_in
+from xlalint.facts.driver.counters import Count, Counters, Follow, size_of, unfollowed
 from xlalint.facts.driver.partition import Partition, without_collector
 from xlalint.facts.driver.program_facts import ProgramFacts
 from xlalint.facts.driver.workspace import ALONE, Around, Workspace, absolute
@@ -41,6 +42,7 @@ def analyse_each(
     options: Run,
     finish: Finish[T],
     around: Around = ALONE,
+    follow: Follow = unfollowed,
 ) -> Iterator[T]:
     """``finish`` of each source and its facts, in the order of ``sources``, each in the process that read the file;
     then of those files beside them that they hand tensors."""
@@ -54,15 +56,19 @@ def analyse_each(
         from xlalint.facts.driver.workers import WorkerPool, can_fork
 
         if can_fork():
-            yield from WorkerPool(workspace, shares(workspace.sources, count)).run(finish_one)
+            yield from WorkerPool(workspace, shares(workspace.sources, count), follow).run(finish_one)
             return
     without_collector()
+    counters = Counters([*workspace.sources], memoryview(bytearray(size_of(1))))
+    follow(counters.counted)
     part = Partition(workspace, workspace.sources)
+    part.counter = counters.of(0)
     index = part.lower()
     found = part.evaluate(called_in([index]))
     whole = ProgramFacts(workspace, [index, *part.lower_around()], [found], part.failures)
     for path in whole.reported:
         yield finish_one(whole, workspace.source(path))
+        part.counter.add(Count.FINISHED)
 
 
 def workspace_of(sources: Iterable[Source], assumptions: AssumptionsOf, around: Around = ALONE) -> Workspace:

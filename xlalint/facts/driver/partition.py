@@ -13,6 +13,7 @@ import msgspec
 from xlalint.facts.detectors.graph_breaks import is_turned_off
 from xlalint.facts.domain.known_names import is_module_base
 from xlalint.facts.driver.called_names import CalledByRoot
+from xlalint.facts.driver.counters import Count, uncounted
 from xlalint.facts.driver.file_index import Evaluated, Index
 from xlalint.facts.driver.ir_exchange import pack_module, unpack_module
 from xlalint.facts.driver.workspace import MAX_IMPORTED, Surroundings, Workspace
@@ -78,10 +79,6 @@ def within_loop(record: FunctionRecord, region: RegionKey) -> bool:
     return any(kind in LOOPS for kind, _ in regions_around(record.regions, region))
 
 
-def nowhere(_: str) -> None:
-    """For who needs not know where a process is."""
-
-
 class Partition:
     """The files of one process: ``own`` are those that it answers for, ``left_out`` those that nobody may read."""
 
@@ -91,8 +88,8 @@ class Partition:
         self.own = sorted(own)
         self.left_out = left_out
         self.assumptions = workspace.assumptions
-        self.begin: Callable[[str], None] = nowhere
-        """Told each file that the process comes to."""
+        self.counter = uncounted()
+        """Told each file that the process comes to, and all that it has done."""
         self.modules: dict[str, ir.ModuleIR | None] = {}
         self.borrowed: dict[str, bytes] = {}
         """Files that another process has lowered, packed."""
@@ -106,9 +103,11 @@ class Partition:
         xla: dict[str, bool] = {}
         cuda: dict[str, str] = {}
         for path in self.own:
-            self.begin(path)
+            self.counter.begin(path)
             module = self.lowered(path)
+            self.counter.add(Count.LOWERED)
             if module is not None:
+                self.counter.add(Count.FUNCTIONS, len(module.everything))
                 roots[path] = root = source_root(path)
                 called.setdefault(root, set()).update(*(function.called for function in module.everything))
                 imports[path] = (*sorted(set(module.imports.values())), *module.star_imports)
@@ -184,11 +183,13 @@ class Partition:
 
     def evaluate_with(self, engine: Engine, paths: Iterable[str]) -> list[Evaluated]:
         for path in paths:
-            self.begin(path)
+            self.counter.begin(path)
             module = self.lowered(path)
-            if module is None or not (engine.reveal or self.can_cost(path, module)):
-                continue
-            self.evaluate_file(engine, module)
+            if module is not None and (engine.reveal or self.can_cost(path, module)):
+                self.evaluate_file(engine, module)
+            elif module is not None:
+                self.counter.add(Count.EVALUATED_FUNCTIONS, len(module.everything))
+            self.counter.add(Count.EVALUATED)
         self.evaluate_called_in_loops(engine)
         for follower in {self.assumptions.follower, *self.assumptions.follower_by_file.values()}:
             if follower is not None:
@@ -198,6 +199,7 @@ class Partition:
     def evaluate_file(self, engine: Engine, module: ir.ModuleIR) -> None:
         engine.begin_file()
         for function in module.everything:
+            self.counter.add(Count.EVALUATED_FUNCTIONS)
             if not self.workspace.leads(module.path, function.qualname):
                 continue
             self.attempt(partial(engine.analyse, function), module.path, function.at, function.qualname)

@@ -6,10 +6,9 @@ processes and by a half in four. Who takes a file changes nothing in what is fou
 
 from __future__ import annotations
 
-import mmap
 import os
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 _NUMBER = struct.Struct("=I")
 _MOST_TURNS = 1000
@@ -34,28 +33,6 @@ class WorkQueue:
 
     def close(self) -> None:
         os.close(self.reader)
-
-
-class Positions:
-    """The file that each process is at, in memory that they share: who reads it knows what a dead one was at."""
-
-    def __init__(self, paths: Sequence[str], processes: int) -> None:
-        self.paths = paths
-        self.numbers = {path: number for number, path in enumerate(paths, 1)}
-        self.shared = mmap.mmap(-1, _NUMBER.size * processes)
-
-    def of(self, process: int) -> Callable[[str], None]:
-        """What a process calls when it comes to a file."""
-
-        def begin(path: str) -> None:
-            _NUMBER.pack_into(self.shared, _NUMBER.size * process, self.numbers.get(path, 0))
-
-        return begin
-
-    def at(self, process: int) -> str:
-        """The file that a process came to last; empty where that is none of these."""
-        (number,) = _NUMBER.unpack_from(self.shared, _NUMBER.size * process)
-        return self.paths[number - 1] if number else ""
 
 
 def taken_by(number: int, shares: Sequence[WorkQueue]) -> Iterator[str]:

@@ -7,6 +7,7 @@ A process that dies costs the file that it was at: that is left out, and told, a
 
 from __future__ import annotations
 
+import mmap
 import multiprocessing
 import os
 import signal
@@ -21,11 +22,12 @@ from typing import Any, NoReturn, TypeVar
 import msgspec
 
 from xlalint.facts.driver.called_names import CalledByRoot, called_in
+from xlalint.facts.driver.counters import Count, Counters, Follow, size_of
 from xlalint.facts.driver.file_index import Evaluated, Index
 from xlalint.facts.driver.ir_exchange import wanted
 from xlalint.facts.driver.partition import Partition, without_collector
 from xlalint.facts.driver.program_facts import ProgramFacts
-from xlalint.facts.driver.work_queue import Positions, WorkQueue, taken_by
+from xlalint.facts.driver.work_queue import WorkQueue, taken_by
 from xlalint.facts.driver.workspace import Workspace
 from xlalint.facts.failures import Failure, reason_of
 from xlalint.sources import observed
@@ -78,8 +80,9 @@ def can_fork() -> bool:
 class WorkerPool:
     """This process and those that it forks, one for each share but the first."""
 
-    def __init__(self, workspace: Workspace, shares: list[list[str]]) -> None:
+    def __init__(self, workspace: Workspace, shares: list[list[str]], follow: Follow) -> None:
         self.workspace = workspace
+        self.follow = follow
         self.sources = workspace.sources
         self.shares = shares
         self.deaths: dict[str, Failure] = {}
@@ -98,7 +101,9 @@ class WorkerPool:
 
     def attempt(self, finish: FinishOne[T]) -> dict[str, T]:
         self.waiting = [WorkQueue(sorted(share)) for share in self.shares]
-        self.positions = Positions(sorted(self.sources), len(self.shares))
+        memory = mmap.mmap(-1, size_of(len(self.shares)))
+        self.counters = Counters([*self.sources], memoryview(memory))
+        self.follow(self.counters.counted)
         workers: list[Worker] = []
         try:
             for number in range(1, len(self.shares)):
@@ -125,7 +130,7 @@ class WorkerPool:
 
     def part(self, number: int) -> Partition:
         part = Partition(self.workspace, self.shares[number], frozenset(self.deaths))
-        part.begin = self.positions.of(number)
+        part.counter = self.counters.of(number)
         return part
 
     # The leading process
@@ -183,7 +188,7 @@ class WorkerPool:
         worker.process.join()
         code = worker.process.exitcode or 0
         how = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
-        return WorkerDied(f"the process that analysed it died {how}", self.positions.at(worker.number))
+        return WorkerDied(f"the process that analysed it died {how}", self.counters.at(worker.number))
 
     # The others
 
@@ -221,11 +226,12 @@ class WorkerPool:
     def finish(self, number: int, indexes: list[Index], found: list[Found], finish: FinishOne[T]) -> dict[str, T]:
         failures = [*self.deaths.values(), *(failure for one in found for failure in one.failures)]
         whole = ProgramFacts(self.workspace, indexes, [one.functions for one in found], failures)
-        begin = self.positions.of(number)
+        counter = self.counters.of(number)
         finished: dict[str, T] = {}
         for path in self.to_finish(whole, number):
-            begin(path)
+            counter.begin(path)
             finished[path] = finish(whole, self.workspace.source(path))
+            counter.add(Count.FINISHED)
         return finished
 
     def to_finish(self, whole: ProgramFacts, number: int) -> list[str]:
