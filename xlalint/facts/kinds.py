@@ -73,6 +73,8 @@ class SignKind(Kind):
     """A backward pass starts on the host, and so goes through what lies there."""
     HOST_READ = "host-read"
     """The host waits for the device: what was recorded so far is executed."""
+    KEEPS = "keeps"
+    """A turn of a ``while`` loop may leave something to the next."""
     LAYER_CALL = "layer-call"
     LOADER = "loader"
     MAKES_DEVICE_LOADER = "makes-device-loader"

@@ -60,11 +60,11 @@ _MOVES = re.compile(
 )
 """What may put something on a device, in whatever way."""
 _LEARNS = re.compile(
-    rb"backward|\bgrad\b|optim|\bTrainer\b|Learner|train_pipeline|\.(?:fit|learn|train_\w+)\(|\b(?:"
+    rb"backward|\bgrad\b|(?<![\"'])optim(?!iz(?:e[ds]?|ing|ations?)\b)|\bTrainer\b|Learner|train_pipeline|\.(?:fit|learn|train_\w+)\(|\b(?:"
     + _TRAINERS
     + rb")\b"
 )
-"""What may run a backward pass, in whatever way."""
+"""What may run a backward pass, in whatever way; a name in quotes is what a file of weights may hold."""
 
 
 class Usage(msgspec.Struct, frozen=True):

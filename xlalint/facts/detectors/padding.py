@@ -30,6 +30,7 @@ from xlalint.facts.state.call import Arguments, Call, Keywords
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 from xlalint.program.def_use import assignments_of
+from xlalint.program.first_turns import first_only
 from xlalint.program.traversal import walk
 
 TRAINING_NAMES = ("train", "trn")
@@ -54,6 +55,8 @@ def check_loader(frame: Frame, call: Call) -> None:
     if (type(size) is Host and size.constant == 1) or size is NONE:
         return
     if not for_training(call.arguments, call.keywords, call.node) or names_evaluation(frame, call.node):
+        return
+    if gives_first_batches(frame):
         return
     frame.emit(
         Effect.SHORT_LAST_BATCH,
@@ -97,6 +100,13 @@ def names_evaluation(frame: Frame, node: ir.Call) -> bool:
     targets = () if assigned is None else assigned.targets
     words = set(words_of((targets, node.arguments[:1])))
     return not words.isdisjoint(EVALUATION_NAMES) and words.isdisjoint(TRAINING_NAMES)
+
+
+def gives_first_batches(frame: Frame) -> bool:
+    """Whether of the loader that a statement makes only first batches are taken, which are full."""
+    assigned = assignments_of(frame.function).get(frame.statement)
+    target = assigned.targets[0] if assigned is not None and len(assigned.targets) == 1 else None
+    return type(target) is ir.Name and target.name in first_only(frame.function)
 
 
 def words_of(nodes: object) -> Iterator[str]:

@@ -33,6 +33,7 @@ FEW = "few values"
 UNKNOWN_BOUND = 2
 FEW_WORDS = 5
 """``# mark the step`` names what a line does; so many words may say why."""
+RECOMPUTING = frozenset({"torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential"})
 TRAINING = LEARNS | {SignKind.FRAMEWORK}
 COMPUTED = TRAINING | CALLS_OF_MODELS | {SignKind.MOVED, SignKind.UPLOADED, SignKind.BATCH_MOVED, SignKind.BOUNDARY}
 
@@ -218,6 +219,9 @@ class EventBuilder:
 
     def certainty(self, raw: RawEvent, function: FunctionFacts, pace: Pace) -> Certainty:
         if self.heat.passes_by(function, raw.arms, raw.at) or function.key[0] in self.heat.usage.unmoved:
+            return Certainty.POSSIBLE
+        if raw.subject in RECOMPUTING and function.key[0] in self.heat.usage.untaught:
+            # Only what learns has activations to save.
             return Certainty.POSSIBLE
         if not pace.assumed:
             return Certainty(raw.certainty)

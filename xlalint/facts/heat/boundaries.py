@@ -52,7 +52,7 @@ def loops_without_boundary(function: FunctionFacts, heat: HeatMap) -> Iterator[R
         # Without an optimizer the parameters may be changed one by one.
         trains = SignKind.OPTIMIZER_STEP in signs or signs >= {SignKind.BACKWARD, SignKind.MANUAL_STEP}
         generating = (
-            (loop[0] == RegionKind.WHILE or generates(function, loop))
+            (keeps(function, loop) or generates(function, loop))
             and SignKind.MODEL_CALL in signs
             and signs.isdisjoint(INTERRUPTS if loop[0] == RegionKind.WHILE else READ_BEFORE)
         )
@@ -76,6 +76,11 @@ def reads_all(function: FunctionFacts, loop: RegionKey, heat: HeatMap) -> bool:
     if loop[0] == RegionKind.WHILE or any(s.kind is SignKind.SUMS and s.region == loop for s in function.signs):
         return False
     return heat.reads_each_turn(function, loop)
+
+
+def keeps(function: FunctionFacts, loop: RegionKey) -> bool:
+    """Whether the turns of a ``while`` loop leave something behind: a graph that nothing holds is dropped."""
+    return any(sign.kind is SignKind.KEEPS and sign.region == loop for sign in function.signs)
 
 
 def generates(function: FunctionFacts, loop: RegionKey) -> bool:

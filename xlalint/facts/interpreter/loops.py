@@ -37,6 +37,7 @@ from xlalint.facts.state.frame import Frame
 from xlalint.facts.state.recorder import span_of
 from xlalint.program import ir
 from xlalint.program.def_use import calls_parts, carries, chains_parts, hands_on, steps_each, targets_of
+from xlalint.program.kept_turns import leaves_something
 from xlalint.program.moves import moves_part
 from xlalint.program.traversal import called_name, calls_in, path_of, walk
 
@@ -288,6 +289,8 @@ def execute_while(frame: Frame, node: ir.While) -> None:
         return True
 
     with frame.inside(RegionKind.WHILE, node.at, "settings" if multiplies(node) else "", span_of(node.test)):
+        if leaves_something(node):
+            frame.sign(SignKind.KEEPS, node.at)
         iterate(frame, node, begin)
     if type(node.test) is ir.Constant and node.test.value and not has_break(node.body):
         frame.environment = None
