@@ -20,7 +20,7 @@ def leaves_something(loop: ir.While) -> bool:
     again, in an object, or by what it writes to. Where none does, the graph of a turn is dropped with its names."""
     if any(map(stores, statements_in(loop.body))) or any(map(fills, walk(loop.body))):
         return True
-    bound = {path for statement in statements_in(loop.body) for path in bound_by(statement)}
+    bound = {path for statement in statements_in(loop.body) for path in taken_by(statement)}
     return not bound.isdisjoint({*names_in(loop.test), *used_first(loop.body, set())})
 
 
@@ -42,7 +42,7 @@ def fills(node: ir.Node) -> bool:
     return name in FILLS or (name.endswith("_") and not name.startswith("_"))
 
 
-def bound_by(statement: ir.Stmt) -> Iterator[str]:
+def taken_by(statement: ir.Stmt) -> Iterator[str]:
     targets = statement.targets if type(statement) is ir.Assign else tuple(taken_up(statement))
     for target in targets:
         for part in unpacked(target):
@@ -56,7 +56,7 @@ def used_first(block: ir.Block, bound: set[str]) -> Iterator[str]:
     for statement in block:
         read = statement.value if type(statement) is ir.Assign else head_of(statement)
         yield from (name for name in names_in(read) if name not in bound)
-        inner = set(bound).union(bound_by(statement))
+        inner = set(bound).union(taken_by(statement))
         for arm in blocks_of(statement):
             yield from used_first(arm, bound if type(statement) is ir.With else set(inner))
-        bound.update(bound_by(statement))
+        bound.update(taken_by(statement))
