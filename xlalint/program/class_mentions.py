@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from itertools import zip_longest
 
 import msgspec
 
+from xlalint.program.handed_arguments import (
+    COMPUTED,
+    Argument,
+    argument,
+    arguments_from,
+    constructors_in,
+    parameters_at,
+)
 from xlalint.program.main_blocks import before_main_block, tries_out
 from xlalint.sources.dependents import File, code_of
 
@@ -20,7 +29,6 @@ _HEADER = re.compile(rb"\bclass[ \t]+$")
 _BASES = re.compile(rb"\bclass[ \t]+\w+[ \t]*\([^()\n]*$")
 _OWN = re.compile(rb"\bsuper\([ \t]*$")
 _CALL = re.compile(rb"[ \t]*\(")
-_PARTS = re.compile(rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|[()\[\]{},]")
 _KEYWORD = re.compile(rb"(\w+)[ \t]*=(?!=)")
 _LINE = 200
 """Bytes before a word that may tell what it is."""
@@ -30,18 +38,30 @@ _SET_AT_ONCE = re.compile(rb"(?:\.__dict__|\bvars\([^()]*\))[ \t]*(?:\.update\b|
 
 
 class Given(msgspec.Struct, frozen=True):
-    """What some call of a class gives."""
+    """What the calls of a class give: for each position and for each name all arguments."""
 
-    positional: int
-    """The most arguments without a name; -1 where any may be given."""
-    keywords: frozenset[str]
+    positional: tuple[frozenset[Argument], ...]
+    keywords: dict[str, frozenset[Argument]]
+    is_open: bool = False
+    """Whether anything may be given."""
 
-    def has(self, position: int, name: str) -> bool:
-        return self.positional < 0 or position < self.positional or name in self.keywords
+    def arguments(self, position: int, name: str) -> frozenset[Argument]:
+        """All that calls give for one parameter; nothing where all leave it out."""
+        if self.is_open:
+            return frozenset({COMPUTED})
+        named = self.keywords.get(name, frozenset())
+        return named | self.positional[position] if position < len(self.positional) else named
 
     def beside(self, other: Given) -> Given:
-        most = -1 if min(self.positional, other.positional) < 0 else max(self.positional, other.positional)
-        return Given(most, self.keywords | other.keywords)
+        nothing = frozenset[Argument]()
+        return Given(
+            tuple(one | two for one, two in zip_longest(self.positional, other.positional, fillvalue=nothing)),
+            {
+                name: self.keywords.get(name, nothing) | other.keywords.get(name, nothing)
+                for name in self.keywords.keys() | other.keywords.keys()
+            },
+            self.is_open or other.is_open,
+        )
 
 
 def calls_of_classes(files: Iterable[File], names: Collection[bytes]) -> dict[str, Given]:
@@ -52,6 +72,7 @@ def calls_of_classes(files: Iterable[File], names: Collection[bytes]) -> dict[st
     for file in files:
         text = code_of(before_main_block(file)) if tries_out(file) else file.code
         code = _EXPORTED.sub(b"", _IMPORTS.sub(b"", text))
+        constructors = list(constructors_in(code))
         for match in _WORD.finditer(code):
             name = match[0]
             if name not in names or name in others:
@@ -63,38 +84,28 @@ def calls_of_classes(files: Iterable[File], names: Collection[bytes]) -> dict[st
             if call is None or _BASES.search(before):
                 others.add(name)
                 continue
-            given = given_by(code, call.end())
+            given = given_by(code, call.end(), parameters_at(constructors, call.end()))
             found[name] = given.beside(found[name]) if name in found else given
     return {os.fsdecode(name): given for name, given in found.items() if name not in others}
 
 
-def given_by(code: bytes, begin: int) -> Given:
+def given_by(code: bytes, begin: int, handed_on: Mapping[bytes, Argument]) -> Given:
     """The arguments of a call, from behind its parenthesis."""
-    depth, positional = 0, 0
-    keywords: set[str] = set()
-    start = begin
-    for match in _PARTS.finditer(code, begin):
-        mark = match[0]
-        if mark in b"([{":
-            depth += 1
-        elif mark in b")]}" and depth:
-            depth -= 1
-        elif mark in b",)" and not depth:
-            part = code[start : match.start()].strip()
-            keyword = _KEYWORD.match(part)
-            if part.startswith(b"*"):
-                return ANYTHING
-            if keyword is not None:
-                keywords.add(os.fsdecode(keyword[1]))
-            elif part:
-                positional += 1
-            if mark == b")":
-                return Given(positional, frozenset(keywords))
-            start = match.end()
-    return ANYTHING
+    positional: list[frozenset[Argument]] = []
+    keywords: dict[str, frozenset[Argument]] = {}
+    for part in arguments_from(code, begin):
+        keyword = _KEYWORD.match(part)
+        if part.startswith(b"*"):
+            return ANYTHING
+        told = frozenset({argument(part[keyword.end() :] if keyword is not None else part, handed_on)})
+        if keyword is not None:
+            keywords[os.fsdecode(keyword[1])] = told
+        else:
+            positional.append(told)
+    return Given(tuple(positional), keywords)
 
 
-ANYTHING = Given(-1, frozenset())
+ANYTHING = Given((), {}, is_open=True)
 
 
 def set_elsewhere(files: Iterable[File]) -> frozenset[str] | None:

@@ -24,8 +24,8 @@ class ByDefault(msgspec.Struct, frozen=True, order=True):
     """What a test gives where calls of the class leave these parameters out, which attributes keep."""
 
     outcome: bool
-    parameters: tuple[tuple[int, str], ...]
-    """The position among the arguments of a call, and the name."""
+    parameters: tuple[tuple[int, str, str], ...]
+    """The position among the arguments of a call, the name, and the default as it is written."""
     attributes: tuple[str, ...]
 
 
@@ -75,7 +75,7 @@ def outcome_by_default(cls: ir.ClassIR, test: ir.Expr) -> ByDefault | None:
     outcome = truth(test, kept)
     if outcome is None:
         return None
-    parameters = sorted((kept[name].position, kept[name].name) for name in asked)
+    parameters = sorted((kept[name].position, kept[name].name, repr(kept[name].value)) for name in asked)
     return ByDefault(outcome, tuple(parameters), tuple(sorted(asked)))
 
 

@@ -67,6 +67,10 @@ _LEARNS = re.compile(
 """What may run a backward pass, in whatever way; a name in quotes is what a file of weights may hold."""
 
 
+MOST_HANDED_ON = 8
+"""Constructors one after the other that hand a parameter on."""
+
+
 class Usage(msgspec.Struct, frozen=True):
     """What a project uses of itself; by default, nothing is known."""
 
@@ -89,11 +93,23 @@ class Usage(msgspec.Struct, frozen=True):
         return qualname.split(".", 1)[0] in self.unused.get(path, ())
 
     def leaves_out(self, cls: str, told: ByDefault) -> bool:
-        """Whether all calls of a class leave parameters out that attributes keep, and nothing else sets these."""
-        given = self.calls.get(cls)
-        if given is None or self.set_elsewhere is None or not self.set_elsewhere.isdisjoint(told.attributes):
+        """Whether all calls of a class leave parameters as they are that attributes keep, and nothing else sets
+        these."""
+        if self.set_elsewhere is None or not self.set_elsewhere.isdisjoint(told.attributes):
             return False
-        return not any(given.has(position, name) for position, name in told.parameters)
+        return all(self.is_by_default(cls, position, name, default) for position, name, default in told.parameters)
+
+    def is_by_default(self, cls: str, position: int, name: str, default: str, depth: int = 0) -> bool:
+        """Whether each call of a class gives a parameter the value that it has by itself, or nothing, be it by another
+        constructor that hands on a parameter of its own."""
+        given = self.calls.get(cls)
+        if given is None or depth > MOST_HANDED_ON:
+            return False
+        return all(
+            one.is_value(default)
+            and (not one.cls or self.is_by_default(one.cls, one.position, one.name, default, depth + 1))
+            for one in given.arguments(position, name)
+        )
 
     def is_trial(self, path: str, line: int) -> bool:
         return line > self.trials.get(path, line)
