@@ -30,7 +30,7 @@ _CONFIGURATIONS = (".yaml", ".yml", ".json", ".toml", ".cfg")
 _OPTIONAL = re.compile(r"resume|checkpoint|ckpt|pretrain|weight|load|restore|seed|device|rank|gpu|init")
 """Options that most programs do without."""
 _NONE = re.compile(
-    r"None(Type)?\b|invalid literal for int|could not convert string|No active exception to reraise|cannot access local"
+    r"None(Type)?\b|directory: ''$|invalid literal for int|could not convert string|No active exception to reraise|cannot access local"
 )
 """How a program fails that does without a value, or with one of the wrong kind."""
 _NUMBER = "2"
@@ -105,7 +105,9 @@ def _fill(parser: Any, found: Any, expressions: Expressions, clock: Clock, compa
 
 def _is_empty(action: Any, found: Any) -> bool:
     takes_one = action.nargs is None and bool(action.option_strings) and not action.required
-    return takes_one and action.type in (None, str, int, float) and getattr(found, action.dest, 0) is None
+    value = getattr(found, action.dest, 0)
+    is_none = value is None or (value == "" and bool(_CONFIGURATION.search(action.dest.lower())))
+    return takes_one and action.type in (None, str, int, float) and is_none
 
 
 def _required(parser: Any, words: list[str], clock: Clock, compared: ComparedValues) -> list[str]:
@@ -139,6 +141,9 @@ def _values(action: Any, compared: ComparedValues) -> list[str]:
 
 
 def _value(action: Any, compared: ComparedValues) -> str:
+    if action.default and type(action.default) in (str, int, float) and action.default != argparse.SUPPRESS:
+        # A parser asks for it all the same.
+        return str(action.default)
     if action.choices:
         return str(next(iter(action.choices)))
     if action.type is int:

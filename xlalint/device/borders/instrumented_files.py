@@ -13,7 +13,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from xlalint.device.borders.demanded_paths import demanded
+from xlalint.device.borders.demands import Demand, demanded
 from xlalint.device.borders.former_division import Quotients, is_python_2
 from xlalint.device.borders.packages import parts
 from xlalint.device.borders.places import WatchedPlace
@@ -27,7 +27,7 @@ from xlalint.sources.read import decode, read_bytes
 _LOOPS = "_xlalint_loops"
 """Names that a star import leaves where they are."""
 _PARTS = "_xlalint_parts"
-_THERE = "_xlalint_there"
+_ANSWERED = "_xlalint_answered"
 _DIVIDED = "_xlalint_divided"
 _ASYNC = re.compile(rb"\basync\s*=(?!=)")
 """An argument of `cuda` and `copy_`, until Python 3.7 took its name."""
@@ -44,12 +44,12 @@ class Instrumentation:
         loops: Loops,
         watched: Sequence[WatchedPlace],
         read: Callable[[ast.Module], None],
-        there: Callable[[object, str], bool],
+        answers: Callable[[object, bool, str], bool],
         quotients: Quotients,
     ) -> None:
-        """``read`` is told the tree of each file before it runs; ``there`` the answers to what a program demands."""
+        """``read`` is told the tree of each file before it runs; ``answers`` gives those that it demands."""
         self._plan, self._loops, self._watched, self._told = plan, loops, watched, read
-        self._names = {_PARTS: parts, _THERE: there, _DIVIDED: quotients.of}
+        self._names = {_PARTS: parts, _ANSWERED: answers, _DIVIDED: quotients.of}
         self._by_path: dict[str, list[int]] = {}
         for number, place in enumerate(plan.places):
             self._by_path.setdefault(os.path.realpath(place.path), []).append(number)
@@ -128,7 +128,7 @@ class _InstrumentedLoader(SourceFileLoader):
 
 
 class _Loops(ast.NodeTransformer):
-    """Loops ask before each turn; what is unpacked, and paths that are demanded, may be absent; quotients may be whole.
+    """Loops ask before each turn; what is unpacked, and what is demanded, may be absent; quotients may be whole.
     What torch reads the source of is left as it is."""
 
     def __init__(self, borders: bool, of_python_2: bool) -> None:
@@ -141,11 +141,8 @@ class _Loops(ast.NodeTransformer):
         return self._let_past(node)
 
     def _let_past(self, node: ast.If | ast.Assert) -> ast.AST:
-        asked = demanded(node) if self._borders else []
-        for call in asked:
-            answer = ast.Call(call.func, call.args, call.keywords)
-            text = ast.Constant(ast.unparse(call))
-            call.func, call.args, call.keywords = ast.Name(_THERE, ast.Load()), [answer, text], []
+        if self._borders and (asked := demanded(node)):
+            node.test = _Demands(asked).visit(node.test)
         return self.generic_visit(node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
@@ -178,6 +175,20 @@ class _Loops(ast.NodeTransformer):
         node.test = ast.BoolOp(ast.And(), [stub_call("turn", line, stubs=_LOOPS), node.test])
         enter, leave = (ast.Expr(stub_call(name, line, stubs=_LOOPS)) for name in ("enter", "leave"))
         return [ast.copy_location(each, node) for each in (enter, ast.Try([node], [], [], [leave]))]
+
+
+class _Demands(ast.NodeTransformer):
+    """Puts an answer around each question."""
+
+    def __init__(self, asked: Sequence[Demand]) -> None:
+        self._asked = {id(each.question): each.wanted for each in asked}
+
+    def visit(self, node: ast.AST) -> Any:
+        wanted = self._asked.get(id(node))
+        if wanted is None or not isinstance(node, ast.expr):
+            return self.generic_visit(node)
+        text = ast.unparse(node)
+        return ast.Call(ast.Name(_ANSWERED, ast.Load()), [node, ast.Constant(wanted), ast.Constant(text)], [])
 
 
 def _is_plain(target: ast.Tuple) -> bool:

@@ -61,7 +61,7 @@ class MissingPackages(MetaPathFinder, Loader):
             return
         try:
             found = import_module(module)
-            there = hasattr(found, name) or find_spec(f"{module}.{name}") is not None
+            there = hasattr(found, name) or (hasattr(found, "__path__") and find_spec(f"{module}.{name}") is not None)
         except Exception:  # the program's own import says what is wrong
             return
         if not there:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 from xlalint.device.borders.clock import Clock
@@ -31,6 +32,9 @@ _ANSWERS: dict[str, Any] = {
     "memory_reserved": 0,
     "max_memory_reserved": 0,
     "mem_get_info": (1 << 34, 1 << 34),
+    "get_device_properties": SimpleNamespace(
+        name="an XLA device", total_memory=1 << 34, multi_processor_count=64, major=8, minor=0
+    ),
     "memory_summary": "",
     "memory_stats": Counter[str](),
 }
@@ -38,7 +42,7 @@ _FOR_THEIR_EFFECT = (
     *("synchronize", "empty_cache", "set_device", "manual_seed", "manual_seed_all", "init", "ipc_collect"),
     *("reset_peak_memory_stats", "reset_max_memory_allocated", "set_per_process_memory_fraction", "seed", "seed_all"),
 )
-_NOT_THERE = ("Event", "Stream", "stream", "current_stream", "default_stream", "CUDAGraph", "get_device_properties")
+_NOT_THERE = ("Event", "Stream", "stream", "current_stream", "default_stream", "CUDAGraph")
 _LEGACY = ("Float", "Double", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool")
 
 

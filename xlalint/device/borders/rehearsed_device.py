@@ -4,7 +4,7 @@ so the process can be copied. Imports torch_xla.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from importlib import import_module
 from typing import Any
@@ -53,6 +53,19 @@ def _compile(function: Any = None, **_: Any) -> Any:
     return function if function is not None else _first
 
 
+class _Loader:
+    """Of the host; libraries make classes of their own of it."""
+
+    def __init__(self, loader: Any, *_: Any, **__: Any) -> None:
+        self._loader = loader
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._loader)
+
+    def __len__(self) -> int:
+        return len(self._loader)
+
+
 _ANSWERS: dict[str, dict[str, Any]] = {
     "torch_xla": {
         "device": _the_host,
@@ -89,7 +102,7 @@ _ANSWERS: dict[str, dict[str, Any]] = {
         "device_type": _always("CPU"),
         "use_spmd": _nothing,
     },
-    "torch_xla.distributed.parallel_loader": {"MpDeviceLoader": _first},
+    "torch_xla.distributed.parallel_loader": {"MpDeviceLoader": _Loader},
 }
 """By module: what each name answers."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import random
+import re
 import sys
 import traceback
 import warnings
@@ -21,10 +22,11 @@ from xlalint.device.borders.arguments import Expressions, stand_in_for_arguments
 from xlalint.device.borders.click_commands import stand_in_for_click
 from xlalint.device.borders.clock import Clock, Enough
 from xlalint.device.borders.compared_values import ComparedValues
-from xlalint.device.borders.demanded_paths import taken_for_there
+from xlalint.device.borders.demands import answers
 from xlalint.device.borders.files import stand_in_for_files
 from xlalint.device.borders.former_division import Quotients
 from xlalint.device.borders.former_environments import FormerEnvironments
+from xlalint.device.borders.former_librosa import answer_as_librosa_did
 from xlalint.device.borders.former_scipy import answer_as_scipy_did
 from xlalint.device.borders.former_versions import answer_as_then, answer_as_torchvision_did
 from xlalint.device.borders.image_sizes import ImageSizes
@@ -51,7 +53,8 @@ from xlalint.device.worker.protocol import LEFT
 
 __all__ = ["run_script"]
 
-_TORCHVISION, _TORCHTEXT, _OPENCV, _CLICK, _SCIPY = "torchvision", "torchtext", "cv2", "click", "scipy"
+_TORCHVISION, _TORCHTEXT, _OPENCV, _CLICK = "torchvision", "torchtext", "cv2", "click"
+_SCIPY, _LIBROSA = "scipy", "librosa"
 
 
 def run_script(given: Mapping[str, Any], steps: int, surplus: Surplus | None = None) -> object:
@@ -85,7 +88,7 @@ class _Run:
         self._alternatives = Alternatives(self._compared)
         self._environments = FormerEnvironments(self._clock)
         self._instrumentation = Instrumentation(
-            plan, self._loops, self._watched, self._read, taken_for_there(self._clock), self._quotients
+            plan, self._loops, self._watched, self._read, answers(self._clock), self._quotients
         )
         self._finder = InstrumentedFinder(self._instrumentation, self._owned)
         self._missing = MissingPackages(self._clock, self._owned, lambda name, at: self._finder.find_spec(name, [at]))
@@ -175,7 +178,7 @@ class _Run:
             enter_scratch_copy(plan.copied)
         sys.meta_path.insert(0, self._finder)
         sys.argv = [plan.script, *plan.arguments]
-        sys.path[:0] = [plan.copied if plan.module else os.path.dirname(plan.script)]
+        sys.path[:0] = [plan.copied if plan.module else _place_of_imports(plan.script)]
         sys.path += [folder for folder in (*plan.folders, *plan.packages) if folder not in sys.path]
 
     def _read(self, tree: ast.Module) -> None:
@@ -195,6 +198,8 @@ class _Run:
             _once(stand_in_for_click)(self._clock, text_of)
         if _SCIPY in names and self._plan.borders:
             _once(answer_as_scipy_did)()
+        if _LIBROSA in names and self._plan.borders:
+            _once(answer_as_librosa_did)(self._clock)
 
     def _main(self) -> None:
         module = ModuleType("__main__")
@@ -241,6 +246,18 @@ def _once(function: Callable[..., None]) -> Callable[..., None]:
         return lambda *_: None
     _done.add(function)
     return function
+
+
+def _place_of_imports(path: str) -> str:
+    """The first folder that a script imports from: its own; with imports of its package's, `python -m` is meant."""
+    try:
+        relative = re.search(rb"^\s*from\s+\.", Path(path).read_bytes(), re.MULTILINE)
+    except OSError:
+        relative = None
+    folder = os.path.dirname(path)
+    while relative and os.path.exists(os.path.join(folder, "__init__.py")):
+        folder = os.path.dirname(folder)
+    return folder
 
 
 def _package(path: str) -> str:
