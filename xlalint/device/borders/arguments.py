@@ -30,7 +30,8 @@ _CONFIGURATIONS = (".yaml", ".yml", ".json", ".toml", ".cfg")
 _OPTIONAL = re.compile(r"resume|checkpoint|ckpt|pretrain|weight|load|restore|seed|device|rank|gpu|init")
 """Options that most programs do without."""
 _NONE = re.compile(
-    r"None(Type)?\b|directory: ''$|invalid literal for int|could not convert string|No active exception to reraise|cannot access local"
+    r"None(Type)?\b|directory: ''$|invalid literal for int|could not convert string|"
+    r"No active exception to reraise|cannot access local"
 )
 """How a program fails that does without a value, or with one of the wrong kind."""
 _NUMBER = "2"

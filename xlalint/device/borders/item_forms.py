@@ -25,6 +25,12 @@ _KINDS = (
     (re.compile(r"box|landmark|coord|point|vector|attr|emb|state|action|reward|feat|signal|series"), _REAL),
 )
 """By the names of parts; all others are images."""
+_SIDE = 16
+_TABLE = "torch.rand(64, 16)"
+_OF_ROWS_BY_KIND = MappingProxyType(
+    {_NUMBER: "torch.randint(0, 2, (64,))", _TEXT: "torch.randint(0, 2, (64,))", _LENGTH: "torch.randint(1, 8, (16,))"}
+)
+"""By the form of an item: that of many of them."""
 _COMMON = (
     _IMAGE,
     "torch.rand(1, 28, 28)",
@@ -54,7 +60,9 @@ _PARTS = re.compile(r"unpack.*expected (\d+)")
 _SMALL = re.compile(r"[Kk]ernel size|[Oo]utput size is too small|spatial dimensions|more than 1 value per channel")
 _OF_ROWS = re.compile(r"3D \(batched\)")
 _RANK = re.compile(r"expected (\d+), got (\d+)")
+_AXIS = re.compile(r"Dimension out of range \(expected.*but got (-?\d+)\)|too many indices for (?:array|tensor)")
 _MOST_PARTS = 6
+_MOST_DIMS = 4
 _MAKERS = MappingProxyType(
     {
         **dict.fromkeys(("FloatTensor", "Tensor", "zeros", "ones", "empty", "rand", "randn"), "rand"),
@@ -87,6 +95,14 @@ def told_form(function: ast.FunctionDef | None, sizes: Mapping[str, int] = Mappi
             if form is not None:
                 return form
     return _tuple((_IMAGE, _NUMBER))
+
+
+def form_of_name(name: str) -> ItemForm:
+    """What is read as a whole, by its name: rows of numbers, or of kinds."""
+    for pattern, text in _KINDS:
+        if pattern.search(name.lower()):
+            return ItemForm("{}", (_OF_ROWS_BY_KIND.get(text, text),))
+    return ItemForm("{}", (_TABLE,))
 
 
 def other_forms(form: ItemForm, message: str) -> Iterator[ItemForm]:
@@ -267,6 +283,10 @@ def _other_dims(dims: tuple[int, ...], message: str) -> Iterator[tuple[int, ...]
         yield (math.prod(dims) * int(rows[1]) // int(rows[2]),)
     if _SMALL.search(message) and len(dims) == 3:
         yield from ((dims[0], side, side) for side in (128, 224, 299))
+    axis = _AXIS.search(message)
+    if axis is not None:
+        count = int(axis[1] or len(dims))
+        yield (*dims, *(_SIDE,) * min(_MOST_DIMS - len(dims), max(1, count + 1 - len(dims), -count - len(dims))))
     rank = _RANK.search(message)
     if rank is not None and len(dims) + 1 == int(rank[2]) < int(rank[1]):
         # The first dimension is the batch's.

@@ -13,8 +13,8 @@ from importlib import import_module
 from typing import Any
 
 from xlalint.device.borders.clock import Clock
-from xlalint.device.borders.item_forms import ItemForm, told_form
-from xlalint.device.borders.rehearsal import Rehearsal
+from xlalint.device.borders.item_forms import told_form
+from xlalint.device.borders.tried_forms import TriedForms
 from xlalint.device.stubs.objects import Absent
 
 torch: Any = import_module("torch")
@@ -32,14 +32,9 @@ _MADE = "_xlalint_made"
 class OwnData:
     """The classes of data sets that the program's files define."""
 
-    def __init__(
-        self, clock: Clock, owned: Callable[[str], bool], given: dict[str, ItemForm], rehearsal: Rehearsal | None
-    ) -> None:
-        """``given`` are the forms that a rehearsal has found, by the name of the class; without a ``rehearsal`` they
-        are taken as they are."""
-        self._clock, self._owned, self._given, self._rehearsal = clock, owned, given, rehearsal
-        self.forms: dict[str, ItemForm] = {}
-        """Of all classes whose items were made up."""
+    def __init__(self, clock: Clock, owned: Callable[[str], bool], forms: TriedForms) -> None:
+        """``forms`` are those of items, by the name of the class."""
+        self._clock, self._owned, self._forms = clock, owned, forms
 
     def watch(self) -> None:
         """From here on in this process."""
@@ -111,14 +106,9 @@ class OwnData:
 
     def _item_of(self, data: Any, get: Callable[..., Any], index: int) -> Any:
         name = type(data).__name__
-        if name not in self.forms:
-            sizes = {f"self.{of}": value for of, value in vars(data).items() if type(value) is int}
-            form = self._given.get(name) or told_form(_tree(get), sizes)
-            if self._rehearsal is not None and name not in self._given and not self._rehearsal.is_trial:
-                form = self._rehearsal.best(form)
-            self.forms[name] = form
-            self._clock.assume(f"an item of `{name}` is `{form.text}`")
-        return eval(self.forms[name].text, {"torch": torch, "index": index})
+        sizes = {f"self.{of}": value for of, value in vars(data).items() if type(value) is int}
+        form = self._forms.of(name, f"an item of `{name}`", lambda: told_form(_tree(get), sizes))
+        return eval(form.text, {"torch": torch, "index": index})
 
 
 def _is_data_set(kind: Any) -> bool:

@@ -36,10 +36,12 @@ class Report(msgspec.Struct, frozen=True):
     forwards: int = 0
     """How often a module's forward began, or ended."""
     message: str = ""
+    lines: tuple[int, ...] = ()
+    """Of the program's, where it failed, from the outermost call in: what comes later in its text is further."""
 
     @property
-    def progress(self) -> tuple[bool, int, int]:
-        return self.done, self.updates, self.forwards
+    def progress(self) -> tuple[bool, int, int, tuple[int, ...]]:
+        return self.done, self.updates, self.forwards, self.lines
 
 
 class Rehearsal:
@@ -124,9 +126,9 @@ class Rehearsal:
         """A trial that has come so far has succeeded."""
         self._tell(Report(True, self.updates, self.forwards))
 
-    def end_trial(self, message: str) -> None:
+    def end_trial(self, message: str, lines: tuple[int, ...] = ()) -> None:
         """A trial that failed tells how far it came, and ends."""
-        self._tell(Report(False, self.updates, self.forwards, message))
+        self._tell(Report(False, self.updates, self.forwards, message, lines))
 
     def _tell(self, report: Report) -> None:
         if self._into is not None:

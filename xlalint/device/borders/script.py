@@ -33,6 +33,7 @@ from xlalint.device.borders.image_sizes import ImageSizes
 from xlalint.device.borders.instrumented_files import Instrumentation, InstrumentedFinder
 from xlalint.device.borders.launches import run_in_this_process
 from xlalint.device.borders.loaders import watch_loaders
+from xlalint.device.borders.made_up_values import stand_in_for_values
 from xlalint.device.borders.opencv import stand_in_for_opencv
 from xlalint.device.borders.own_data import OwnData
 from xlalint.device.borders.packages import MissingPackages
@@ -43,6 +44,7 @@ from xlalint.device.borders.rehearsal import Rehearsal
 from xlalint.device.borders.rehearsed_device import stand_in_for_the_device
 from xlalint.device.borders.scratch_copy import enter_scratch_copy
 from xlalint.device.borders.text_data_sets import stand_in_for_torchtext
+from xlalint.device.borders.tried_forms import TriedForms
 from xlalint.device.borders.turns import Loops
 from xlalint.device.borders.working_folder import enter_working_folder
 from xlalint.device.recording.inside.files import owner
@@ -81,7 +83,8 @@ class _Run:
         self._clock.rehearsal = Rehearsal() if plan.rehearsed else None
         known = plan.adaptation
         self._sizes = ImageSizes(self._clock, known.made_up_images, known.smaller)
-        self._data = OwnData(self._clock, self._owned, known.items, self._clock.rehearsal)
+        self._forms = TriedForms(self._clock, known.items)
+        self._data = OwnData(self._clock, self._owned, self._forms)
         self._quotients = Quotients(self._clock, known.whole_quotients)
         self._expressions = Expressions(plan.given, {**known.arguments, **plan.chosen}, {})
         self._compared = ComparedValues()
@@ -109,7 +112,7 @@ class _Run:
         except BaseException as error:  # the program may raise anything
             failure = self._failure(error)
             if self._clock.rehearsal is not None:
-                self._clock.rehearsal.end_trial(failure)
+                self._clock.rehearsal.end_trial(failure, self._lines(error))
             traceback.print_exception(error)
             return failure
         finally:
@@ -138,7 +141,7 @@ class _Run:
 
     def _adaptation(self) -> Adaptation:
         return Adaptation(
-            items=self._data.forms,
+            items=self._forms.found,
             arguments={**self._plan.adaptation.arguments, **self._expressions.found},
             made_up_images=self._sizes.known,
             smaller=self._sizes.made_smaller,
@@ -173,6 +176,7 @@ class _Run:
             stand_in_for_files(clock, self._owned, self._sizes)
             self._data.watch()
             answer_as_then(clock)
+            stand_in_for_values(self._forms, self._owned)
             sys.meta_path.append(self._missing)
         elif plan.copied:
             enter_scratch_copy(plan.copied)
@@ -209,9 +213,16 @@ class _Run:
         vars(module).update(self._instrumentation.names(path), __file__=path, __package__=package)
         exec(self._instrumentation.code(path), vars(module))
 
+    def _frames(self, error: BaseException) -> list[traceback.FrameSummary]:
+        return [each for each in traceback.extract_tb(error.__traceback__) if self._owned(each.filename)]
+
+    def _lines(self, error: BaseException) -> tuple[int, ...]:
+        """Of the program's own, from the outermost call in."""
+        return tuple(each.lineno or 0 for each in self._frames(error))
+
     def _failure(self, error: BaseException) -> str:
         """One line: what was raised, and the last line of the program's own."""
-        frames = [each for each in traceback.extract_tb(error.__traceback__) if self._owned(each.filename)]
+        frames = self._frames(error)
         where = f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""
         message = str(error).strip().partition("\n")[0][:200]
         if self._missing.given and (isinstance(error, Unavailable) or Absent.__name__ in message):

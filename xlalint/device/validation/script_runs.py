@@ -30,7 +30,7 @@ _PRELOADED = ("torchvision", "xlalint.device.borders.script")
 _LEAST_MEMORY = 4 << 30
 _COMMANDS = 16
 """Command lines of a script that are rehearsed besides its defaults."""
-_REHEARSALS = 2
+_REHEARSALS = 3
 """That follow one which failed, and found something."""
 Command = tuple[tuple[str, str], ...]
 """Options with the expressions of their values, where these are not the defaults."""
@@ -276,7 +276,7 @@ def _taken_on(log: Log | None, known: Adaptation) -> Adaptation:
     """What the next rehearsal begins with, where one has failed."""
     if log is None or not log.ended:
         return known
-    return msgspec.structs.replace(log.adaptation, items={}, smaller=known.smaller)
+    return msgspec.structs.replace(log.adaptation, smaller=known.smaller)
 
 
 def _shorter(log: Log | None) -> Log | None:
