@@ -79,7 +79,7 @@ def test_the_read_is_proved_by_the_script(evidence: Evidence) -> None:
 
 
 def test_a_path_that_the_program_demands_is_taken_for_there(evidence: Evidence) -> None:
-    assert "`os.path.isdir(ROOT)` is true: the program ends where nothing is there" in evidence.assumptions
+    assert "`os.path.isdir(ROOT)` is true: the program ends otherwise" in evidence.assumptions
 
 
 def test_whole_numbers_are_divided_as_the_program_needs_it(evidence: Evidence) -> None:
