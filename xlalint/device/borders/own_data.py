@@ -75,7 +75,7 @@ class OwnData:
                 except Exception as error:
                     self._make_up(data, f"has no length ({_line(error)})")
                 else:
-                    if found:
+                    if found > 0:
                         return found
                     self._make_up(data, "is empty")
             return _ROWS

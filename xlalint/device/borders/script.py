@@ -33,6 +33,8 @@ from xlalint.device.borders.image_sizes import ImageSizes
 from xlalint.device.borders.instrumented_files import Instrumentation, InstrumentedFinder
 from xlalint.device.borders.launches import run_in_this_process
 from xlalint.device.borders.loaders import watch_loaders
+from xlalint.device.borders.made_up_hub import ask_no_network, stand_in_for_transformers, stand_in_for_weights
+from xlalint.device.borders.made_up_tables import NamedColumns, stand_in_for_tables
 from xlalint.device.borders.made_up_values import stand_in_for_values
 from xlalint.device.borders.opencv import stand_in_for_opencv
 from xlalint.device.borders.own_data import OwnData
@@ -56,7 +58,8 @@ from xlalint.device.worker.protocol import LEFT
 __all__ = ["run_script"]
 
 _TORCHVISION, _TORCHTEXT, _OPENCV, _CLICK = "torchvision", "torchtext", "cv2", "click"
-_SCIPY, _LIBROSA = "scipy", "librosa"
+_SCIPY, _LIBROSA, _PANDAS = "scipy", "librosa", "pandas"
+_TRANSFORMERS, _TIMM = "transformers", "timm"
 
 
 def run_script(given: Mapping[str, Any], steps: int, surplus: Surplus | None = None) -> object:
@@ -88,6 +91,7 @@ class _Run:
         self._quotients = Quotients(self._clock, known.whole_quotients)
         self._expressions = Expressions(plan.given, {**known.arguments, **plan.chosen}, {})
         self._compared = ComparedValues()
+        self._columns = NamedColumns()
         self._alternatives = Alternatives(self._compared)
         self._environments = FormerEnvironments(self._clock)
         self._instrumentation = Instrumentation(
@@ -172,6 +176,7 @@ class _Run:
             stand_in_for_arguments(
                 self._expressions, plan.batch, clock, self._placement, self._compared, self._alternatives
             )
+            ask_no_network()
             enter_working_folder(plan.script, plan.folders)
             stand_in_for_files(clock, self._owned, self._sizes)
             self._data.watch()
@@ -189,6 +194,7 @@ class _Run:
         """Before a file runs: what it asks for."""
         self._missing.want(tree)
         self._compared.read(tree)
+        self._columns.read(tree)
         if self._plan.borders:
             self._environments.read(tree)
         names = {name for node in ast.walk(tree) for name in _modules(node)}
@@ -202,6 +208,12 @@ class _Run:
             _once(stand_in_for_click)(self._clock, text_of)
         if _SCIPY in names and self._plan.borders:
             _once(answer_as_scipy_did)()
+        if _PANDAS in names and self._plan.borders:
+            _once(stand_in_for_tables)(self._clock, self._columns)
+        if _TRANSFORMERS in names and self._plan.borders:
+            _once(stand_in_for_transformers)(self._clock)
+        if _TIMM in names and self._plan.borders:
+            _once(stand_in_for_weights)(self._clock)
         if _LIBROSA in names and self._plan.borders:
             _once(answer_as_librosa_did)(self._clock)
 
