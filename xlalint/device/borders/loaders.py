@@ -13,6 +13,7 @@ from xlalint.device.borders.clock import Clock, Enough
 from xlalint.device.borders.turns import Loops
 
 _data: Any = import_module("torch.utils.data")
+_parallel: Any = import_module("torch_xla.distributed.parallel_loader")
 _HERE: dict[str, Any] = {
     "num_workers": 0,
     "prefetch_factor": None,
@@ -47,6 +48,15 @@ def watch_loaders(clock: Clock, loops: Loops, batch: int, owned: Callable[[str],
         return _Draws(self, iterate(self), clock, loops, owned)
 
     kind.__init__, kind.__iter__ = made, iterated
+    # Its threads draw ahead, and who asks it takes the steps.
+    parallel = _parallel.ParallelLoader
+    of_device = parallel.per_device_loader
+
+    def per_device_loader(self: Any, device: Any) -> Iterator[Any]:
+        found = of_device(self, device)
+        return _Draws(found, found, clock, loops, owned)
+
+    parallel.per_device_loader = per_device_loader
 
 
 class _Draws:
@@ -61,7 +71,7 @@ class _Draws:
         self._key = ("loader", id(loader))
         self._count = 0
         self._opened = False
-        if not self._is_the_programs(sys._getframe(2)):
+        if not loops.is_elsewhere and not self._is_the_programs(sys._getframe(2)):
             passes = loader.__dict__.get("_xlalint_passes", 0) + 1
             loader.__dict__["_xlalint_passes"] = passes
             if passes > _PASSES:
@@ -77,6 +87,8 @@ class _Draws:
         return getattr(self._given, name)
 
     def __next__(self) -> Any:
+        if self._loops.is_elsewhere:
+            return next(self._given)
         if not self._is_the_programs(sys._getframe(1)):
             if self._count >= self._loops.most:
                 self._clock.end_step()

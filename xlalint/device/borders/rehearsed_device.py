@@ -54,10 +54,13 @@ def _compile(function: Any = None, **_: Any) -> Any:
 
 
 class _Loader:
-    """Of the host; libraries make classes of their own of it."""
+    """Of the host, and without threads; libraries make classes of their own of it."""
 
     def __init__(self, loader: Any, *_: Any, **__: Any) -> None:
         self._loader = loader
+
+    def per_device_loader(self, _: Any) -> Iterator[Any]:
+        return iter(self)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._loader)
@@ -102,7 +105,7 @@ _ANSWERS: dict[str, dict[str, Any]] = {
         "device_type": _always("CPU"),
         "use_spmd": _nothing,
     },
-    "torch_xla.distributed.parallel_loader": {"MpDeviceLoader": _Loader},
+    "torch_xla.distributed.parallel_loader": {"MpDeviceLoader": _Loader, "ParallelLoader": _Loader},
 }
 """By module: what each name answers."""
 

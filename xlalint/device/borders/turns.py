@@ -58,8 +58,13 @@ class Loops:
         """Turns of a loop that takes steps and is not the one that is counted."""
         return self.steps if self.plan.loop is None else _OTHERS
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether a thread of the program's or of a library asks, as one does that draws ahead: it takes no steps."""
+        return threading.get_ident() != self._thread
+
     def is_enough(self, site: LoopPlace, count: int) -> bool:
-        if threading.get_ident() != self._thread:
+        if self.is_elsewhere:
             return False
         if site == self.plan.loop:
             return count >= self.steps
@@ -77,7 +82,7 @@ class Loops:
         surplus = self.clock.surplus
         if surplus is None or surplus.is_open or count != self.steps // 2 or not self._grows(site):
             return False
-        if threading.get_ident() != self._thread:
+        if self.is_elsewhere:
             return False
         self.clock.end_step()
         surplus.open()
