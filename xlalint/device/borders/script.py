@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import random
 import re
@@ -34,6 +35,7 @@ from xlalint.device.borders.instrumented_files import Instrumentation, Instrumen
 from xlalint.device.borders.launches import run_in_this_process
 from xlalint.device.borders.loaders import watch_loaders
 from xlalint.device.borders.made_up_hub import ask_no_network, stand_in_for_transformers, stand_in_for_weights
+from xlalint.device.borders.made_up_objects import stand_in_for_annotations
 from xlalint.device.borders.made_up_tables import NamedColumns, stand_in_for_tables
 from xlalint.device.borders.made_up_values import stand_in_for_values
 from xlalint.device.borders.opencv import stand_in_for_opencv
@@ -56,10 +58,6 @@ from xlalint.device.stubs.progress import Unavailable
 from xlalint.device.worker.protocol import LEFT
 
 __all__ = ["run_script"]
-
-_TORCHVISION, _TORCHTEXT, _OPENCV, _CLICK = "torchvision", "torchtext", "cv2", "click"
-_SCIPY, _LIBROSA, _PANDAS = "scipy", "librosa", "pandas"
-_TRANSFORMERS, _TIMM = "transformers", "timm"
 
 
 def run_script(given: Mapping[str, Any], steps: int, surplus: Surplus | None = None) -> object:
@@ -97,6 +95,8 @@ class _Run:
         self._instrumentation = Instrumentation(
             plan, self._loops, self._watched, self._read, answers(self._clock), self._quotients
         )
+        self._on_import = self._stand_ins() if plan.borders else {}
+        """By the package that a file imports; each begins once."""
         self._finder = InstrumentedFinder(self._instrumentation, self._owned)
         self._missing = MissingPackages(self._clock, self._owned, lambda name, at: self._finder.find_spec(name, [at]))
 
@@ -159,6 +159,22 @@ class _Run:
             steps=self._clock.steps_in_half if self._plan.loop is None else self._loops.counted_in_half,
         )
 
+    def _stand_ins(self) -> dict[str, tuple[Callable[[], None], ...]]:
+        clock, sizes = self._clock, self._sizes
+        annotations = functools.cache(lambda: stand_in_for_annotations(clock, sizes))
+        return {
+            "torchvision": (lambda: _stand_in_for_data(clock, sizes), annotations),
+            "pycocotools": (annotations,),
+            "cv2": (lambda: stand_in_for_opencv(clock, sizes),),
+            "torchtext": (lambda: stand_in_for_torchtext(clock),),
+            "click": (lambda: stand_in_for_click(clock, text_of),),
+            "scipy": (answer_as_scipy_did,),
+            "pandas": (lambda: stand_in_for_tables(clock, self._columns),),
+            "transformers": (lambda: stand_in_for_transformers(clock),),
+            "timm": (lambda: stand_in_for_weights(clock),),
+            "librosa": (lambda: answer_as_librosa_did(clock),),
+        }
+
     def _set_up(self) -> None:
         plan, clock = self._plan, self._clock
         random.seed(0)
@@ -198,24 +214,9 @@ class _Run:
         if self._plan.borders:
             self._environments.read(tree)
         names = {name for node in ast.walk(tree) for name in _modules(node)}
-        if _TORCHVISION in names and self._plan.borders:
-            _once(_stand_in_for_data)(self._clock, self._sizes)
-        if _OPENCV in names and self._plan.borders:
-            _once(stand_in_for_opencv)(self._clock, self._sizes)
-        if _TORCHTEXT in names and self._plan.borders:
-            _once(stand_in_for_torchtext)(self._clock)
-        if _CLICK in names and self._plan.borders:
-            _once(stand_in_for_click)(self._clock, text_of)
-        if _SCIPY in names and self._plan.borders:
-            _once(answer_as_scipy_did)()
-        if _PANDAS in names and self._plan.borders:
-            _once(stand_in_for_tables)(self._clock, self._columns)
-        if _TRANSFORMERS in names and self._plan.borders:
-            _once(stand_in_for_transformers)(self._clock)
-        if _TIMM in names and self._plan.borders:
-            _once(stand_in_for_weights)(self._clock)
-        if _LIBROSA in names and self._plan.borders:
-            _once(answer_as_librosa_did)(self._clock)
+        for module in names & self._on_import.keys():
+            for stand_in in self._on_import.pop(module):
+                stand_in()
 
     def _main(self) -> None:
         module = ModuleType("__main__")
@@ -250,7 +251,7 @@ def _modules(node: ast.AST) -> list[str]:
 
 def _stand_in_for_data(clock: Clock, sizes: ImageSizes) -> None:
     try:
-        import_module(_TORCHVISION)
+        import_module("torchvision")
     except ImportError:
         return
     from xlalint.device.borders.data_sets import stand_in_for_torchvision
@@ -259,16 +260,6 @@ def _stand_in_for_data(clock: Clock, sizes: ImageSizes) -> None:
     stand_in_for_torchvision(clock, sizes)
     answer_as_torchvision_did(clock)
     watch_transforms(sizes)
-
-
-_done: set[Callable[..., None]] = set()
-
-
-def _once(function: Callable[..., None]) -> Callable[..., None]:
-    if function in _done:
-        return lambda *_: None
-    _done.add(function)
-    return function
 
 
 def _place_of_imports(path: str) -> str:
