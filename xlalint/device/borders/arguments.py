@@ -31,9 +31,12 @@ _OPTIONAL = re.compile(r"resume|checkpoint|ckpt|pretrain|weight|load|restore|see
 """Options that most programs do without."""
 _NONE = re.compile(
     r"None(Type)?\b|directory: ''$|invalid literal for int|could not convert string|"
-    r"No active exception to reraise|cannot access local"
+    r"No active exception to reraise|cannot access local|must be (?:specified|given|set|provided)|is required|"
+    r"[Pp]lease (?:specify|provide|set)"
 )
 """How a program fails that does without a value, or with one of the wrong kind."""
+_WEIGHTS = (".pt", ".pth", ".ckpt", ".tar", ".bin", ".safetensors")
+_OF_WEIGHTS = re.compile(r"'Restored' object")
 _NUMBER = "2"
 _MOST_FILES = 5000
 _NAMED = (
@@ -76,6 +79,7 @@ def stand_in_for_arguments(
         words = sys.argv[1:]
         found, rest = parse(self, [*words, *_required(self, words, clock, compared)], namespace)
         _fill(self, found, expressions, clock, compared)
+        _begin_anew(self, found, expressions, clock)
         for action in self._actions:
             _settle(found, action.dest, expressions, batch, clock)
             _nearest_configuration(found, action.dest, clock)
@@ -102,6 +106,24 @@ def _fill(parser: Any, found: Any, expressions: Expressions, clock: Clock, compa
         setattr(found, action.dest, made)
         expressions.found[action.dest] = repr(made)
         clock.assume(f"`{action.dest}` is {value}, as the program does not do without")
+
+
+def _begin_anew(parser: Any, found: Any, expressions: Expressions, clock: Clock) -> None:
+    """Without the weights of a former run, which are not there, where the program takes its model from their file."""
+    decided = expressions.given.keys() | expressions.chosen.keys()
+    absent = [
+        each for each in parser._actions if each.dest not in decided and _names_weights(getattr(found, each.dest, 0))
+    ]
+    if not absent or clock.rehearsal is None or not clock.rehearsal.wanted(2, _OF_WEIGHTS):
+        return
+    for action in absent:
+        setattr(found, action.dest, "")
+        expressions.found[action.dest] = "''"
+        clock.assume(f"`{action.dest}` is empty, as the program takes its model from that file")
+
+
+def _names_weights(value: object) -> bool:
+    return isinstance(value, str) and value.endswith(_WEIGHTS) and not os.path.exists(value)
 
 
 def _is_empty(action: Any, found: Any) -> bool:
@@ -191,7 +213,9 @@ def _configuration(name: str) -> str | None:
     words = [each for each in parts if each not in _OF_FILES and not _CONFIGURATION.search(each)]
     found = _configurations()
     named = [path for path in found if all(word in path.lower() for word in words)]
-    return min(named, key=lambda path: ("config" not in path.lower(), path.count(os.sep), path), default=None)
+    called = ("config", *(each for each in parts if each not in _OF_FILES))
+    unlike = {path: not any(word in path.lower() for word in called) for path in named}
+    return min(named, key=lambda path: (unlike[path], path.count(os.sep), path), default=None)
 
 
 def _settle(found: Any, name: str, expressions: Expressions, batch: int, clock: Clock) -> None:

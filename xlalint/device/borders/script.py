@@ -22,6 +22,7 @@ from xlalint.device.borders.alternatives import Alternatives
 from xlalint.device.borders.arguments import Expressions, stand_in_for_arguments, text_of
 from xlalint.device.borders.click_commands import stand_in_for_click
 from xlalint.device.borders.clock import Clock, Enough
+from xlalint.device.borders.commands import take_commands_for_done
 from xlalint.device.borders.compared_values import ComparedValues
 from xlalint.device.borders.demands import answers
 from xlalint.device.borders.files import stand_in_for_files
@@ -198,6 +199,7 @@ class _Run:
             self._data.watch()
             answer_as_then(clock)
             stand_in_for_values(self._forms, self._owned)
+            take_commands_for_done(clock, self._owned)
             sys.meta_path.append(self._missing)
         elif plan.copied:
             enter_scratch_copy(plan.copied)
