@@ -61,11 +61,13 @@ def stand_in_for_transformers(clock: Clock) -> None:
         library: Any = import_module("transformers")
     except ImportError:
         return
-    library.PretrainedConfig.from_pretrained = _or_else(library.PretrainedConfig.from_pretrained, _configuration, clock)
+    library.PretrainedConfig.from_pretrained = _or_else(
+        library.PretrainedConfig.from_pretrained, _made_configuration, clock
+    )
     library.PreTrainedModel.from_pretrained = _or_else(library.PreTrainedModel.from_pretrained, _model, clock)
     base = import_module("transformers.models.auto.auto_factory")._BaseAutoModelClass
     base.from_pretrained = _or_else(base.from_pretrained, _chosen_model, clock)
-    library.AutoConfig.from_pretrained = _or_else(library.AutoConfig.from_pretrained, _configuration, clock)
+    library.AutoConfig.from_pretrained = _or_else(library.AutoConfig.from_pretrained, _made_configuration, clock)
     for kind in (library.PreTrainedTokenizerBase, library.AutoTokenizer):
         kind.from_pretrained = _or_else(kind.from_pretrained, _tokenizer, clock)
 
@@ -93,7 +95,7 @@ def _or_else(
     return classmethod(from_pretrained)
 
 
-def _configuration(cls: type, name: str, options: dict[str, Any]) -> Any:
+def _made_configuration(cls: type, name: str, options: dict[str, Any]) -> Any:
     """Of the class; of the model that the name says where the class is to be chosen. It has two layers."""
     if hasattr(cls, "model_type") and cls.model_type:
         found = cls()
@@ -125,14 +127,14 @@ def _with_options(configuration: Any, options: dict[str, Any]) -> Any:
 
 def _model(cls: Any, name: str, options: dict[str, Any]) -> Any:
     given = options.get("config")
-    configuration = given if hasattr(given, "model_type") else _configuration(cls.config_class, name, options)
+    configuration = given if hasattr(given, "model_type") else _made_configuration(cls.config_class, name, options)
     return cls(_with_options(configuration, options)).eval()
 
 
 def _chosen_model(cls: Any, name: str, options: dict[str, Any]) -> Any:
     automatic = import_module("transformers").AutoConfig
     given = options.get("config")
-    configuration = given if hasattr(given, "model_type") else _configuration(automatic, name, options)
+    configuration = given if hasattr(given, "model_type") else _made_configuration(automatic, name, options)
     return cls.from_config(configuration).eval()
 
 

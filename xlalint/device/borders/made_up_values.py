@@ -51,7 +51,7 @@ def _arrays(forms: TriedForms, owned: Callable[[str], bool]) -> None:
     @functools.wraps(load)
     def loaded(file: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(file, _AbsentFile):
-            return _value(forms, file.place, f"what `{file.absent}` holds", Path(file.absent).stem)
+            return _made_up(forms, file.place, f"what `{file.absent}` holds", Path(file.absent).stem)
         try:
             return load(file, *args, **kwargs)
         except FileNotFoundError:
@@ -61,7 +61,7 @@ def _arrays(forms: TriedForms, owned: Callable[[str], bool]) -> None:
             path = Path(file)
         if path.suffix == _ARCHIVE:
             return _Archive(path.name, place, forms)
-        return _value(forms, place, f"what `{path.name}` holds", path.stem)
+        return _made_up(forms, place, f"what `{path.name}` holds", path.stem)
 
     numpy.load = loaded
 
@@ -82,7 +82,7 @@ def _unpickled(forms: TriedForms, owned: Callable[[str], bool]) -> None:
 
     def loaded(file: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(file, _AbsentFile):
-            return _value(forms, file.place, f"what `{file.absent}` holds", Path(file.absent).stem)
+            return _made_up(forms, file.place, f"what `{file.absent}` holds", Path(file.absent).stem)
         return load(file, *args, **kwargs)
 
     _builtins.open = opened
@@ -97,7 +97,7 @@ class _Archive(Mapping[str, Any]):
         self.files: list[str] = []
 
     def __getitem__(self, name: str) -> Any:
-        return _value(self._forms, f"{self._place}[{name}]", f"`{name}` of `{self._name}`", name)
+        return _made_up(self._forms, f"{self._place}[{name}]", f"`{name}` of `{self._name}`", name)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str)
@@ -115,14 +115,14 @@ class _Archive(Mapping[str, Any]):
         return None
 
 
-def _value(forms: TriedForms, key: str, what: str, name: str) -> Any:
+def _made_up(forms: TriedForms, key: str, what: str, name: str) -> Any:
     form = forms.of(key, what, lambda: form_of_name(name))
-    return _of_numpy(eval(form.text, {"torch": torch, "index": 0}))
+    return _as_arrays(eval(form.text, {"torch": torch, "index": 0}))
 
 
-def _of_numpy(value: Any) -> Any:
+def _as_arrays(value: Any) -> Any:
     if isinstance(value, tuple):
-        return tuple(_of_numpy(each) for each in value)
+        return tuple(_as_arrays(each) for each in value)
     return value.numpy() if isinstance(value, torch.Tensor) else value
 
 
