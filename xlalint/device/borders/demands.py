@@ -53,13 +53,13 @@ def _asked(test: ast.expr, wanted: bool) -> list[Demand]:
         return _asked(test.operand, not wanted)
     if isinstance(test, ast.BoolOp):
         return [each for part in test.values for each in _asked(part, wanted)]
-    if isinstance(test, ast.Compare) and _words_of(test) & _OF_VERSIONS:
+    if isinstance(test, ast.Compare) and _parts_named(test) & _OF_VERSIONS:
         return [Demand(test, wanted)]
     of_path = isinstance(test, ast.Call) and ast.unparse(test.func).rpartition(".")[2] in _OF_PATHS
     return [Demand(test, True)] if of_path and wanted else []
 
 
-def _words_of(test: ast.expr) -> set[str]:
+def _parts_named(test: ast.expr) -> set[str]:
     found = (getattr(node, "id", None) or getattr(node, "attr", None) for node in ast.walk(test))
     return {name for name in found if isinstance(name, str)}
 
