@@ -191,8 +191,24 @@ for number in range(1000):
     optimizer.zero_grad()
     torch_xla.sync()
 """
+CASTS_NOTHING = """\
+import torch
+import torch_xla
+
+device = torch_xla.device()
+net = torch.nn.Linear(8, 1).to(device)
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for number in range(1000):
+    with torch.cuda.amp.autocast():  # casts nothing
+        loss = net(torch.randn(4, 8).to(device)).sum()
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    torch_xla.sync()
+"""
 PROGRAMS = {
     "compiled.py": COMPILED,
+    "casts_nothing.py": CASTS_NOTHING,
     "library.py": LIBRARY,
     "on_a_gpu.py": ON_A_GPU,
     "on_the_host.py": ON_THE_HOST,
@@ -244,6 +260,11 @@ def test_what_raises_without_a_gpu_is_tried_where_it_stands(found: Found) -> Non
 
 def test_what_raises_only_where_it_is_called_is_not_refuted_where_it_is_made(found: Found) -> None:
     told = found["compiled.py", "raises when it is called"]
+    assert told.verdict is not Verdict.REFUTED
+
+
+def test_what_is_said_to_do_nothing_is_not_refuted_as_it_raises_nothing(found: Found) -> None:
+    told = found["casts_nothing.py", "casts nothing"]
     assert told.verdict is not Verdict.REFUTED
 
 

@@ -20,6 +20,7 @@ from xlalint.findings.model import Basis, Evidence, LineCost, Mode, ModeEvidence
 
 _BUCKETING = "bucketing"
 _NO_VARIANT = (Neutral.NOTHING, Neutral.ARGUMENT)
+_CLAIM = "raises"
 _ON_A_DEVICE = ("executions", "pending_ops")
 _OTHER_REASON = "Device index must not be negative"
 """What a GPU would raise too."""
@@ -160,6 +161,9 @@ class _Proof:
             return raised(f"raises {told}")
         if self.case.claims.keys() != {"raises"} or told:
             raise NoVerdict(f"comes to it, and it {f'raises {told}' if told else 'raises nothing'}")
+        if _CLAIM not in self.case.diagnostic.message:
+            # Of the same rule, what does nothing where it should: `autocast` that casts nothing.
+            raise NoVerdict("comes to it, and it raises nothing, which is not what is claimed")
         if log.ended:
             # What it made may be why.
             raise NoVerdict(f"comes to it, where it raises nothing, and ends later: {log.ended}")
