@@ -30,7 +30,7 @@ _CONFIGURATIONS = (".yaml", ".yml", ".json", ".toml", ".cfg")
 _OPTIONAL = re.compile(r"resume|checkpoint|ckpt|pretrain|weight|load|restore|seed|device|rank|gpu|init")
 """Options that most programs do without."""
 _NONE = re.compile(
-    r"None(Type)?\b|directory: ''$|invalid literal for int|could not convert string|"
+    r"None(Type)?\b|directory: ''|invalid literal for int|could not convert string|"
     r"No active exception to reraise|cannot access local|must be (?:specified|given|set|provided)|is required|"
     r"[Pp]lease (?:specify|provide|set)"
 )
@@ -191,7 +191,8 @@ def text_of(name: str) -> str:
     return "text"
 
 
-def _configurations() -> list[str]:
+def configurations() -> list[str]:
+    """The paths of the program's files of settings, below the working folder."""
     names = (os.path.join(above, each) for above, _, files in os.walk(".", followlinks=False) for each in files)
     return [path for path in islice(names, _MOST_FILES) if path.endswith(_CONFIGURATIONS)]
 
@@ -201,7 +202,7 @@ def _nearest_configuration(found: Any, name: str, clock: Clock) -> None:
     value = getattr(found, name, None)
     if not isinstance(value, str) or not value.endswith(_CONFIGURATIONS) or os.path.exists(value):
         return
-    near = get_close_matches(value, _configurations(), 1)
+    near = get_close_matches(value, configurations(), 1)
     if near:
         setattr(found, name, near[0])
         clock.assume(f"`{name}` is {near[0]}, as {value} is not there")
@@ -211,7 +212,7 @@ def _configuration(name: str) -> str | None:
     """The program's own file that is named most like an argument."""
     parts = re.split(r"[^a-z]+", name)
     words = [each for each in parts if each not in _OF_FILES and not _CONFIGURATION.search(each)]
-    found = _configurations()
+    found = configurations()
     named = [path for path in found if all(word in path.lower() for word in words)]
     called = ("config", *(each for each in parts if each not in _OF_FILES))
     unlike = {path: not any(word in path.lower() for word in called) for path in named}

@@ -144,7 +144,13 @@ def _folders() -> None:
                 raise
             refused.add(whole)
 
-    _os.mkdir = made
+    change = os.chmod
+
+    def changed(path: Any, *args: Any, **kwargs: Any) -> None:
+        if not isinstance(path, (str, os.PathLike)) or os.path.abspath(path) not in refused:
+            change(path, *args, **kwargs)
+
+    _os.mkdir, _os.chmod = made, changed
 
 
 def _saved(saved: dict[str, bytes]) -> None:

@@ -67,6 +67,7 @@ _RENAMED_IN_NUMPY = MappingProxyType(
 )
 _RENAMED_IN_TRANSFORMS = MappingProxyType({"Scale": "Resize", "RandomSizedCrop": "RandomResizedCrop"})
 _OF_IMAGES = MappingProxyType({"ANTIALIAS": "LANCZOS", "LINEAR": "BILINEAR", "CUBIC": "BICUBIC"})
+_OF_IMAGES_IN_BATCHES = 4
 _GET = torch.Tensor.__getitem__
 _MINUS = frozenset({torch.Tensor.__sub__, torch.Tensor.__rsub__})
 _SCALED = frozenset(getattr(torch.Tensor, name) for name in ("add", "add_", "sub", "sub_"))
@@ -230,6 +231,7 @@ def _of_torch(told: Told) -> None:
 
     _of_autograd()
     _of_losses(told)
+    _of_convolutions(told)
     _of_files(told)
     _of_spectra(told)
 
@@ -259,6 +261,21 @@ def _of_losses(told: Told) -> None:
         return entropy(input, target, *args, **kwargs)
 
     functional.binary_cross_entropy = taken
+
+
+def _of_convolutions(told: Told) -> None:
+    """Kernels of two dimensions were taken on images."""
+    functional = torch.nn.functional
+    convolve = functional.conv1d
+
+    @functools.wraps(convolve)
+    def convolved(input: Any, weight: Any, *args: Any, **kwargs: Any) -> Any:
+        if input.dim() == weight.dim() == _OF_IMAGES_IN_BATCHES:
+            told("`Conv1d` takes images where its kernel has two dimensions, as former versions of torch did")
+            return functional.conv2d(input, weight, *args, **kwargs)
+        return convolve(input, weight, *args, **kwargs)
+
+    functional.conv1d = convolved
 
 
 def _of_files(told: Told) -> None:

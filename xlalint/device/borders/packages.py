@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import functools
+import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +23,7 @@ from xlalint.slicing.definitions import NEEDS
 _OF_TODAY = "torch_xla"
 """What it no longer has may be what is flagged."""
 _WRITERS = ("torch.utils.tensorboard", "tensorboardX")
-_PICTURE = "add_graph"
+_PICTURE, _LOGS = "add_graph", "logs"
 _LETS_GO = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
 
@@ -47,7 +49,7 @@ class MissingPackages(MetaPathFinder, Loader):
             if needed is not None and find_spec(needed) is None:
                 self._stand_in(name, needed)
             if name in _WRITERS:
-                _draw_no_graph(name)
+                _keep_pictures_apart(name)
             self._wanted.add(name.partition(".")[0])
             self._parts_wanted.update(name.split("."))
         self._parts_wanted.update(_beside(tree.body))
@@ -122,13 +124,26 @@ class MissingPackages(MetaPathFinder, Loader):
             sys.modules[name] = _Package(name)
 
 
-def _draw_no_graph(writers: str) -> None:
-    """A picture of a model is made by tracing it, which is no step of the program's."""
+def _keep_pictures_apart(writers: str) -> None:
+    """What is written goes to the scratch folder; a picture of a model is made by tracing it, which is no step of the
+    program's."""
     try:
         writer = import_module(writers).SummaryWriter
     except Exception:  # the program's own import says what is wrong
         return
     setattr(writer, _PICTURE, Logger())
+    make = writer.__init__
+    signature = inspect.signature(make)
+    _, folder, *_ = signature.parameters
+
+    @functools.wraps(make)
+    def made(self: Any, *args: Any, **kwargs: Any) -> None:
+        given = signature.bind(self, *args, **kwargs)
+        if given.arguments.get(folder):
+            given.arguments[folder] = _LOGS
+        make(*given.args, **given.kwargs)
+
+    writer.__init__ = made
 
 
 def known(name: str) -> Any:

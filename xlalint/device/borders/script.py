@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from xlalint.device.borders.alternatives import Alternatives
-from xlalint.device.borders.arguments import Expressions, stand_in_for_arguments, text_of
+from xlalint.device.borders.arguments import Expressions, configurations, stand_in_for_arguments, text_of
 from xlalint.device.borders.click_commands import stand_in_for_click
 from xlalint.device.borders.clock import Clock, Enough
 from xlalint.device.borders.commands import take_commands_for_done
@@ -37,6 +37,7 @@ from xlalint.device.borders.launches import run_in_this_process
 from xlalint.device.borders.loaders import watch_loaders
 from xlalint.device.borders.made_up_hub import ask_no_network, stand_in_for_transformers, stand_in_for_weights
 from xlalint.device.borders.made_up_objects import stand_in_for_annotations
+from xlalint.device.borders.made_up_sounds import SampleRates, stand_in_for_sounds
 from xlalint.device.borders.made_up_tables import NamedColumns, stand_in_for_tables
 from xlalint.device.borders.made_up_values import stand_in_for_values
 from xlalint.device.borders.opencv import stand_in_for_opencv
@@ -91,6 +92,7 @@ class _Run:
         self._expressions = Expressions(plan.given, {**known.arguments, **plan.chosen}, {})
         self._compared = ComparedValues()
         self._columns = NamedColumns()
+        self._rates = SampleRates()
         self._alternatives = Alternatives(self._compared)
         self._environments = FormerEnvironments(self._clock)
         self._instrumentation = Instrumentation(
@@ -162,6 +164,10 @@ class _Run:
 
     def _stand_ins(self) -> dict[str, tuple[Callable[[], None], ...]]:
         clock, sizes = self._clock, self._sizes
+
+        def sounds(reader: str, name: str) -> Callable[[], None]:
+            return lambda: stand_in_for_sounds(clock, lambda: self._rates.likeliest(configurations()), reader, name)
+
         annotations = functools.cache(lambda: stand_in_for_annotations(clock, sizes))
         return {
             "torchvision": (lambda: _stand_in_for_data(clock, sizes), annotations),
@@ -169,11 +175,13 @@ class _Run:
             "cv2": (lambda: stand_in_for_opencv(clock, sizes),),
             "torchtext": (lambda: stand_in_for_torchtext(clock),),
             "click": (lambda: stand_in_for_click(clock, text_of),),
-            "scipy": (answer_as_scipy_did,),
+            "scipy": (answer_as_scipy_did, sounds("scipy.io.wavfile", "read")),
+            "soundfile": (sounds("soundfile", "read"),),
+            "torchaudio": (sounds("torchaudio", "load"),),
             "pandas": (lambda: stand_in_for_tables(clock, self._columns),),
             "transformers": (lambda: stand_in_for_transformers(clock),),
             "timm": (lambda: stand_in_for_weights(clock),),
-            "librosa": (lambda: answer_as_librosa_did(clock),),
+            "librosa": (lambda: answer_as_librosa_did(clock), sounds("librosa", "load")),
         }
 
     def _set_up(self) -> None:
@@ -213,6 +221,7 @@ class _Run:
         self._missing.want(tree)
         self._compared.read(tree)
         self._columns.read(tree)
+        self._rates.read(tree)
         if self._plan.borders:
             self._environments.read(tree)
         names = {name for node in ast.walk(tree) for name in _modules(node)}
