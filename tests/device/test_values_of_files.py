@@ -41,6 +41,11 @@ parser.add_argument("--model", required=True)
 parser.add_argument("--rate", type=float, required=True, default=0.01)
 args = parser.parse_args()
 
+try:
+    cached = np.load("data/cache.npy")
+except FileNotFoundError:
+    cached = None
+assert cached is None
 names, graph = read("data/graph.pkl")
 data = np.load("data/train.npz")
 x, y = data["x"], data["y"]
@@ -69,6 +74,10 @@ def test_the_read_of_its_loss_is_confirmed_by_the_script(evidence: Evidence) -> 
 def test_the_forms_that_were_found_are_assumptions(evidence: Evidence) -> None:
     assert any(each.startswith("what `graph.pkl` holds is `(torch.") for each in evidence.assumptions)
     assert any(each.startswith("`x` of `train.npz` is `torch.rand(") for each in evidence.assumptions)
+
+
+def test_what_the_program_does_without_is_not_made_up(evidence: Evidence) -> None:
+    assert not any("cache.npy" in each for each in evidence.assumptions)
 
 
 def test_the_version_that_it_demands_is_an_assumption(evidence: Evidence) -> None:

@@ -43,11 +43,11 @@ class Instrumentation:
         plan: Plan,
         loops: Loops,
         watched: Sequence[WatchedPlace],
-        read: Callable[[ast.Module], None],
+        read: Callable[[ast.Module, str], None],
         answers: Callable[[object, bool, str], bool],
         quotients: Quotients,
     ) -> None:
-        """``read`` is told the tree of each file before it runs; ``answers`` gives those that it demands."""
+        """``read`` is told the tree and the path of each file before it runs; ``answers`` gives those that it demands."""
         self._plan, self._loops, self._watched, self._told = plan, loops, watched, read
         self._names = {_PARTS: parts, _ANSWERED: answers, _DIVIDED: quotients.of}
         self._by_path: dict[str, list[int]] = {}
@@ -61,7 +61,7 @@ class Instrumentation:
             source = SyntaxTree(decode(_ASYNC.sub(b"non_blocking=", read_bytes(Path(path))), path))
         if source.module is None:
             return compile(read_bytes(Path(path)), path, "exec")
-        self._told(source.module)
+        self._told(source.module, path)
         numbers = self._by_path.get(os.path.realpath(path), [])
         # All are found before any is changed: a change moves what is inside.
         nodes = [(number, self._node(source, self._plan.places[number])) for number in numbers]

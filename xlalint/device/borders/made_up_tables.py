@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from xlalint.device.borders.clock import Clock
+from xlalint.device.borders.missing_files import MissingFiles
 
 _READERS = ("read_csv", "read_table", "read_excel", "read_parquet", "read_json", "read_feather")
 _ROWS, _ROWS_OVER_TIME = 512, 80_000
@@ -42,8 +43,8 @@ class NamedColumns:
                 self.names.update((text, None) for text in texts if isinstance(text, str) and text.isidentifier())
 
 
-def stand_in_for_tables(clock: Clock, columns: NamedColumns) -> None:
-    """From here on in this process."""
+def stand_in_for_tables(clock: Clock, columns: NamedColumns, missing: MissingFiles) -> None:
+    """From here on in this process. ``missing`` tells who asks for them."""
     try:
         pandas: Any = import_module("pandas")
         numpy: Any = import_module("numpy")
@@ -57,7 +58,7 @@ def stand_in_for_tables(clock: Clock, columns: NamedColumns) -> None:
             try:
                 return read(file, *args, **kwargs)
             except FileNotFoundError:
-                if not isinstance(file, (str, os.PathLike)):
+                if not isinstance(file, (str, os.PathLike)) or missing.asker() is None:
                     raise
             named = kwargs.get("names") or kwargs.get("usecols") or list(columns.names)
             names = [name for name in named if isinstance(name, str)]

@@ -10,13 +10,13 @@ import functools
 import io
 import os
 import pickle
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from xlalint.device.borders.item_forms import form_of_name
+from xlalint.device.borders.missing_files import MissingFiles
 from xlalint.device.borders.tried_forms import TriedForms
 
 torch: Any = import_module("torch")
@@ -35,13 +35,13 @@ class _AbsentFile(io.BytesIO):
         self.absent, self.place = name, place
 
 
-def stand_in_for_values(forms: TriedForms, owned: Callable[[str], bool]) -> None:
-    """From here on in this process. ``owned`` tells the program's own files, which ask for them."""
-    _arrays(forms, owned)
-    _unpickled(forms, owned)
+def stand_in_for_values(forms: TriedForms, missing: MissingFiles) -> None:
+    """From here on in this process. ``missing`` tells who asks for them."""
+    _arrays(forms, missing)
+    _unpickled(forms, missing)
 
 
-def _arrays(forms: TriedForms, owned: Callable[[str], bool]) -> None:
+def _arrays(forms: TriedForms, missing: MissingFiles) -> None:
     try:
         numpy: Any = import_module("numpy")
     except ImportError:
@@ -55,7 +55,7 @@ def _arrays(forms: TriedForms, owned: Callable[[str], bool]) -> None:
         try:
             return load(file, *args, **kwargs)
         except FileNotFoundError:
-            place = _asking(owned)
+            place = missing.asker()
             if not isinstance(file, (str, os.PathLike)) or place is None:
                 raise
             path = Path(file)
@@ -66,14 +66,14 @@ def _arrays(forms: TriedForms, owned: Callable[[str], bool]) -> None:
     numpy.load = loaded
 
 
-def _unpickled(forms: TriedForms, owned: Callable[[str], bool]) -> None:
+def _unpickled(forms: TriedForms, missing: MissingFiles) -> None:
     open_, load = builtins.open, pickle.load
 
     def opened(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
         try:
             return open_(file, mode, *args, **kwargs)
         except FileNotFoundError:
-            place = _asking(owned)
+            place = missing.asker()
             if not isinstance(file, (str, os.PathLike)) or place is None or mode != "rb":
                 raise
             if Path(file).suffix not in _PICKLES:
@@ -124,11 +124,3 @@ def _as_arrays(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(_as_arrays(each) for each in value)
     return value.numpy() if isinstance(value, torch.Tensor) else value
-
-
-def _asking(owned: Callable[[str], bool]) -> str | None:
-    """The innermost line of the program's own, if it is that which asks."""
-    frame: Any = sys._getframe(2)
-    while frame is not None and not owned(frame.f_code.co_filename):
-        frame = frame.f_back
-    return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}" if frame is not None else None

@@ -40,6 +40,7 @@ from xlalint.device.borders.made_up_objects import stand_in_for_annotations
 from xlalint.device.borders.made_up_sounds import SampleRates, stand_in_for_sounds
 from xlalint.device.borders.made_up_tables import NamedColumns, stand_in_for_tables
 from xlalint.device.borders.made_up_values import stand_in_for_values
+from xlalint.device.borders.missing_files import MissingFiles
 from xlalint.device.borders.opencv import stand_in_for_opencv
 from xlalint.device.borders.own_data import OwnData
 from xlalint.device.borders.packages import MissingPackages
@@ -93,6 +94,7 @@ class _Run:
         self._compared = ComparedValues()
         self._columns = NamedColumns()
         self._rates = SampleRates()
+        self._missing_files = MissingFiles(self._owned)
         self._alternatives = Alternatives(self._compared)
         self._environments = FormerEnvironments(self._clock)
         self._instrumentation = Instrumentation(
@@ -178,7 +180,7 @@ class _Run:
             "scipy": (answer_as_scipy_did, sounds("scipy.io.wavfile", "read")),
             "soundfile": (sounds("soundfile", "read"),),
             "torchaudio": (sounds("torchaudio", "load"),),
-            "pandas": (lambda: stand_in_for_tables(clock, self._columns),),
+            "pandas": (lambda: stand_in_for_tables(clock, self._columns, self._missing_files),),
             "transformers": (lambda: stand_in_for_transformers(clock),),
             "timm": (lambda: stand_in_for_weights(clock),),
             "librosa": (lambda: answer_as_librosa_did(clock), sounds("librosa", "load")),
@@ -206,7 +208,7 @@ class _Run:
             stand_in_for_files(clock, self._owned, self._sizes)
             self._data.watch()
             answer_as_then(clock)
-            stand_in_for_values(self._forms, self._owned)
+            stand_in_for_values(self._forms, self._missing_files)
             take_commands_for_done(clock, self._owned)
             sys.meta_path.append(self._missing)
         elif plan.copied:
@@ -216,12 +218,13 @@ class _Run:
         sys.path[:0] = [plan.copied if plan.module else _place_of_imports(plan.script)]
         sys.path += [folder for folder in (*plan.folders, *plan.packages) if folder not in sys.path]
 
-    def _read(self, tree: ast.Module) -> None:
+    def _read(self, tree: ast.Module, path: str) -> None:
         """Before a file runs: what it asks for."""
         self._missing.want(tree)
         self._compared.read(tree)
         self._columns.read(tree)
         self._rates.read(tree)
+        self._missing_files.read(tree, path)
         if self._plan.borders:
             self._environments.read(tree)
         names = {name for node in ast.walk(tree) for name in _modules(node)}
