@@ -47,7 +47,7 @@ class Instrumentation:
         answers: Callable[[object, bool, str], bool],
         quotients: Quotients,
     ) -> None:
-        """``read`` is told the tree and the path of each file before it runs; ``answers`` gives those that it demands."""
+        """``read`` is told the tree and the path of each file before it runs; ``answers`` gives what it demands."""
         self._plan, self._loops, self._watched, self._told = plan, loops, watched, read
         self._names = {_PARTS: parts, _ANSWERED: answers, _DIVIDED: quotients.of}
         self._by_path: dict[str, list[int]] = {}
