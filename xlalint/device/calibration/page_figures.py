@@ -13,7 +13,6 @@ from xlalint.findings.pages import Block, Claim, Experiment, Page, Sides
 
 HEADING = "## Measured"
 _ALWAYS_SHOWN = ("compiles", "executions", "reads", "uploads", "fallbacks")
-_TRIES = 3
 _TOLERANCE = 0.005
 """Figures are written with two digits after the point."""
 
@@ -42,8 +41,7 @@ def measure_page(page: Page, worker: Worker, seconds: float = 60.0) -> tuple[Mea
         text = page.program_of(block)
         for mode in experiment.modes:
             if experiment.devices > 1:
-                tries = 1 if block.kind == "bad" else _TRIES
-                figures = _on_each(worker, text, experiment, seconds, tries)
+                figures = measure(worker, text, mode, experiment.steps, seconds, devices=experiment.devices)
             elif experiment.env:
                 with worker.beside(experiment.env) as own:
                     figures = measure(own, text, mode, experiment.steps, seconds, network=network)
@@ -51,14 +49,6 @@ def measure_page(page: Page, worker: Worker, seconds: float = 60.0) -> tuple[Mea
                 figures = measure(worker, text, mode, experiment.steps, seconds, network=network)
             results.append(Measured(block, experiment, mode, figures))
     return tuple(results)
-
-
-def _on_each(worker: Worker, text: str, experiment: Experiment, seconds: float, tries: int) -> Figures:
-    """On a busy machine the runtime may lose a collective of a program that is right; it does not do so each time."""
-    figures = measure(worker, text, Mode.LAZY, experiment.steps, seconds, devices=experiment.devices)
-    if figures.failure is None or tries == 1:
-        return figures
-    return _on_each(worker, text, experiment, seconds, tries - 1)
 
 
 def disagreements(results: tuple[Measured, ...]) -> Iterator[str]:

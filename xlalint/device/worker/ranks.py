@@ -1,8 +1,9 @@
 """Runs a program on several virtual devices of the CPU, as torch_xla's launcher does there: a thread for each.
 
-The CPU runtime knows a collective by the compiled graph and by nothing else, and loses it where two ranks compile the
-same graph at once or arrive together. So the ranks end their steps in turns, and each waits for the device before it
-goes on: then the ranks meet in a collective if, and only if, they run the same graphs. A rank that is alone in one is
+The CPU runtime knows a collective by the compiled graph and by nothing else. So one rank after the other ends its step,
+for two that compile the same graph at once have two graphs, and each waits for its own device before it goes on: then
+the ranks meet in a collective if, and only if, they run the same graphs. A rank that waited for all devices would hold
+those that come before its own, and who is to meet it there could not start. A rank that is alone in a collective is
 killed by the runtime, with all others, after some seconds.
 """
 
@@ -10,14 +11,8 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable
 from importlib import import_module
-
-_TURN = 0.3
-"""Seconds between two ranks that end a step: more than the compile of a small program takes."""
-_PAUSE = 0.1
-"""Seconds after a step, for all ranks to leave its collectives."""
 
 
 def run_on_each(run: Callable[[int], object], steps: int, devices: int) -> object:
@@ -31,15 +26,13 @@ def run_on_each(run: Callable[[int], object], steps: int, devices: int) -> objec
 
 
 def _take_turns() -> None:
-    runtime = import_module("torch_xla")._XLAC
-    wait = import_module("torch_xla.core.xla_model").wait_device_ops
-    end_step, turn = runtime._xla_step_marker, threading.Lock()
+    package = import_module("torch_xla")
+    model = import_module("torch_xla.core.xla_model")
+    runtime, end_step, turn = package._XLAC, package._XLAC._xla_step_marker, threading.Lock()
 
     def end_in_turn(*arguments: object, **keywords: object) -> None:
         with turn:
             end_step(*arguments, **keywords)
-            time.sleep(_TURN)
-        wait()
-        time.sleep(_PAUSE)
+        model.wait_device_ops(model.xla_real_devices([str(package.device())]))
 
     runtime._xla_step_marker = end_in_turn
