@@ -13,17 +13,21 @@ import sys
 import termios
 import threading
 import time
+from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 TERMINAL = {"TERM": "xterm", "NO_COLOR": ""}
+_REDRAW = re.compile(r"\r[^\r\n\x1b]+\x1b\[J\r|\r\x1b\[J")
+"""The line drawn anew, or wiped."""
+_BEGUN = re.compile(r"\r[^\r\n\x1b]*(?:\x1b(?:\[J?)?)?\Z")
 _PARTS = re.compile(r"\r|\n|\x1b\[J|[^\r\n\x1b]+|.", re.DOTALL)
 
 
 class Drawn(NamedTuple):
-    """What the terminal got at once."""
+    """The line drawn once, its wipe, or what was written between two of these."""
 
     after: float
     """Seconds since the start."""
@@ -82,8 +86,7 @@ class Terminal:
 
     def watch(self, seen: Callable[[Terminal], None]) -> None:
         """To the end of the run; ``seen`` is called whenever something was drawn."""
-        for data in self._data():
-            text = data.decode()
+        for text in self._redraws():
             self.screen.take(text)
             self.drawn.append(Drawn(time.monotonic() - self.began, text, self.screen.shown()))
             seen(self)
@@ -94,6 +97,20 @@ class Terminal:
 
     def press_ctrl_c(self) -> None:
         os.write(self.master, b"\x03")
+
+    def _redraws(self) -> Iterator[str]:
+        """One by one: what is read at once may hold several on a busy machine, and may end within one."""
+        decoder, rest = getincrementaldecoder("utf-8")(), ""
+        for data in self._data():
+            rest += decoder.decode(data)
+            for found in _REDRAW.finditer(text := rest):
+                before, rest = text[len(text) - len(rest) : found.start()], text[found.end() :]
+                yield from filter(None, (before, found[0]))
+            begun = _BEGUN.search(rest)
+            said = rest[: begun.start()] if begun else rest
+            rest = rest[len(said) :]
+            yield from filter(None, (said,))
+        yield from filter(None, (rest,))
 
     def _data(self) -> Iterator[bytes]:
         while True:
