@@ -15,10 +15,20 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=read,
-            message=f"`{read.spelling}` makes the host wait for `{read.operand}` {how_often(read)}",
+            message=former_read(read) or f"`{read.spelling}` makes the host wait for `{read.operand}` {how_often(read)}",
             help="keep the value on the device with `detach()`; read it every few steps, after the step boundary",
             fix=stay_on_device(read),
         )
+
+
+def former_read(read: Event) -> str:
+    # `loss.data[0]` of programs older than torch_xla.
+    if read.subject != "[0]":
+        return ""
+    return (
+        f"`{read.spelling}` raises an `IndexError`, as no torch that torch_xla has indexes a tensor without dimensions; "
+        f"`{read.operand}.item()`, which took its place, makes the host wait {how_often(read)}"
+    )
 
 
 def stay_on_device(read: Event) -> Edit | None:

@@ -1,4 +1,4 @@
-"""Tests and code for GPUs weigh less, a run without torch_xla says what it holds back, a long list has a summary."""
+"""Tests, kept copies and code for GPUs weigh less, a run without torch_xla says what it holds back, a long list has a summary."""
 
 from __future__ import annotations
 
@@ -51,6 +51,25 @@ def test_a_test_is_known_by_its_name_or_folder(xlalint: Xlalint, path: str, leve
     assert levels(xlalint, ".") == {level}
     assert levels(xlalint, path) == {level}
     assert levels(xlalint, str(Path(path).absolute())) == {level}
+
+
+@pytest.mark.parametrize(
+    ("path", "level"),
+    [
+        ("backup/train.py", "note"),
+        ("log/part_seg/model.py", "note"),
+        ("pkg/old/train.py", "note"),
+        ("glow_old.py", "note"),
+        ("logger/train.py", "warning"),
+        ("threshold.py", "warning"),
+    ],
+)
+def test_a_copy_that_is_kept_weighs_less(xlalint: Xlalint, path: str, level: str) -> None:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(READS)
+    assert levels(xlalint, ".") == {level}
+    Path("xlalint.toml").write_text('copies = "same"\n')
+    assert levels(xlalint, ".") == {"warning"}
 
 
 def test_what_becomes_of_tests_is_a_setting(xlalint: Xlalint) -> None:

@@ -29,6 +29,7 @@ _CHOICES = {
     "assume-xla": ("auto", "true", "false"),
     "tests": get_args(TreatmentName),
     "cuda-files": get_args(TreatmentName),
+    "copies": get_args(TreatmentName),
 }
 
 # As packages are versioned (PEP 440), those that are not released included: `2`, `2.9.1+cpu`, `2.9.0a0+git1a2b3c`.
@@ -84,6 +85,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="kebab", forbid
     """What becomes of findings in tests: one level lower, the same, or none."""
     cuda_files: TreatmentName = "lower"
     """The same of files that can't be imported without a GPU."""
+    copies: TreatmentName = "lower"
+    """The same of copies that somebody keeps beside what runs."""
     torch_xla_version: str | None = None
     plugins: tuple[str, ...] = ()
     exclude: tuple[str, ...] = DEFAULT_EXCLUDES

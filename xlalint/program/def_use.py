@@ -243,7 +243,7 @@ def carries(loop: ir.For) -> bool:
     """Whether the loop calls something with what its last turn gave: ``for t in times: x = x - model(x, t)``, or
     ``x[:, t] = model(x)``."""
     given: set[str] = set()
-    for statement in loop.body:
+    for statement in statements_of_turn(loop.body):
         given |= {
             name
             for part in walk(getattr(statement, "value", None))

@@ -31,7 +31,7 @@ from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 from xlalint.program.def_use import assignments_of
 from xlalint.program.first_turns import first_only
-from xlalint.program.traversal import walk
+from xlalint.program.traversal import path_of, walk
 
 TRAINING_NAMES = ("train", "trn")
 EVALUATION_NAMES = ("val", "valid", "test", "eval", "dev", "predict", "infer")
@@ -56,7 +56,7 @@ def check_loader(frame: Frame, call: Call) -> None:
         return
     if not for_training(call.arguments, call.keywords, call.node) or names_evaluation(frame, call.node):
         return
-    if gives_first_batches(frame):
+    if gives_first_batches(frame) or has_chosen_length(frame, call):
         return
     frame.emit(
         Effect.SHORT_LAST_BATCH,
@@ -65,6 +65,36 @@ def check_loader(frame: Frame, call: Call) -> None:
         "DataLoader",
         call.node.arguments[0] if call.node.arguments else None,
     )
+
+
+def has_chosen_length(frame: Frame, call: Call) -> bool:
+    """Whether a program's own data set has the length that its maker was given: so many episodes, whatever there is to
+    draw from, and mostly a multiple of the batch."""
+    rows = call.arguments[0] if call.arguments else call.keywords.get("dataset", NONE)
+    if not isinstance(rows, (Instance, Struct)):
+        return False
+    length = frame.engine.program.method(rows.ir, "__len__")
+    init = frame.engine.program.method(rows.ir, "__init__")
+    return length is not None and init is not None and returned_attribute(length) in given_attributes(init)
+
+
+def returned_attribute(method: ir.FunctionIR) -> str:
+    """``return self.size``, and nothing else."""
+    last = method.body[-1] if method.body else None
+    value = last.value if type(last) is ir.Return else None
+    return value.name if type(value) is ir.Attribute and path_of(value) == f"self.{value.name}" else ""
+
+
+def given_attributes(init: ir.FunctionIR) -> set[str]:
+    """The attributes that a constructor gives the value of a parameter as it is."""
+    parameters = {parameter.name for parameter in init.parameters}
+    return {
+        target.name
+        for node in walk(init.body)
+        if type(node) is ir.Assign and type(node.value) is ir.Name and node.value.name in parameters
+        for target in node.targets
+        if type(target) is ir.Attribute and path_of(target) == f"self.{target.name}"
+    }
 
 
 def batches_vary(sampler: Value) -> bool:

@@ -18,6 +18,7 @@ from xlalint.facts.heat.entry_points import (
     sets_up,
     stands_in,
 )
+from xlalint.facts.heat.loop_kinds import hangs_together
 from xlalint.facts.heat.pace import COLD, Pace, called_in_sight, hotter, made_in_steps
 from xlalint.facts.heat.passed_by import passed_functions
 from xlalint.facts.heat.suggested_paces import SuggestedPaces
@@ -248,10 +249,36 @@ class HeatMap(SuggestedPaces):
             return True
         if function.without_grad and not decodes(function):
             return True
+        if self.only_infers(function, loop):
+            return True
         if mode_before(function, loop) is SignKind.EVAL and not is_within_loop(function, loop):
             return True
         trains = mode_before(function, loop) is SignKind.TRAIN or any(map(SETS_TRAINING, signs))
         return function.regions[loop].over == "loader" and not trains
+
+    def only_infers(self, function: FunctionFacts, loop: RegionKey) -> bool:
+        """Whether each turn calls a model anew under ``no_grad``, and hands nothing on to the next: the file of an image
+        after the other. What an agent sees in an environment is learned from elsewhere."""
+        if hangs_together(function, loop) or decodes(function):
+            return False
+        off = False
+        for region, kinds in self.signs_by_region(function, loop):
+            if SignKind.ENVIRONMENT_STEP in kinds:
+                return False
+            if SignKind.MODEL_CALL in kinds:
+                off = RegionKind.EVALUATION in (one[0] for one in regions_around(function.regions, region))
+                if not off:
+                    return False
+        return off
+
+    def signs_by_region(self, function: FunctionFacts, loop: RegionKey) -> Iterator[tuple[RegionKey, frozenset[str]]]:
+        """What the places in a loop give, themselves or by the calls that stand there."""
+        for sign in function.signs:
+            if within(function, sign.region, loop):
+                yield sign.region, frozenset({sign.kind})
+        for edge in self.calls[function.key]:
+            if within(function, edge.region, loop):
+                yield edge.region, self.performs[edge.callee]
 
     def is_the_step(self, function: FunctionFacts, region: RegionKey) -> bool:
         """Whether an arm holds the step of the only optimizer: gradients are accumulated until then."""
