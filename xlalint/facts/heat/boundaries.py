@@ -14,8 +14,8 @@ from xlalint.facts.kinds import BOUNDARY_CONTEXTS, LEARNS, LoopKind, RegionKind,
 from xlalint.facts.records import RawEvent, RegionKey
 from xlalint.facts.regions import FunctionFacts, loop_of, regions_around, within
 
-READ_BEFORE = frozenset({SignKind.LOADER, SignKind.MOVED})
-"""What is moved to the device in each round was read before it, and nothing grows."""
+READ_BEFORE = frozenset({SignKind.LOADER, SignKind.MOVED, SignKind.ENVIRONMENT_STEP})
+"""What is moved to the device in each round was read before it, or came from an environment, and nothing grows."""
 INTERRUPTS = READ_BEFORE | {SignKind.UPLOADED}
 """The same for a loop that goes on until a test says otherwise: what that has read is made a tensor again."""
 ON_ITS_OWN = frozenset(

@@ -257,8 +257,8 @@ class HeatMap(SuggestedPaces):
         return function.regions[loop].over == "loader" and not trains
 
     def only_infers(self, function: FunctionFacts, loop: RegionKey) -> bool:
-        """Whether each turn calls a model anew under ``no_grad``, and hands nothing on to the next: the file of an image
-        after the other. What an agent sees in an environment is learned from elsewhere."""
+        """Whether each turn calls a model anew under ``no_grad``, and hands nothing on to the next: one image after
+        the other. What an agent sees in an environment is learned from elsewhere."""
         if hangs_together(function, loop) or decodes(function):
             return False
         off = False
