@@ -15,7 +15,8 @@ def check(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             rule=RULE,
             at=read,
-            message=former_read(read) or f"`{read.spelling}` makes the host wait for `{read.operand}` {how_often(read)}",
+            message=former_read(read)
+            or f"`{read.spelling}` makes the host wait for `{read.operand}` {how_often(read)}",
             help="keep the value on the device with `detach()`; read it every few steps, after the step boundary",
             fix=stay_on_device(read),
         )
@@ -26,7 +27,7 @@ def former_read(read: Event) -> str:
     if read.subject != "[0]":
         return ""
     return (
-        f"`{read.spelling}` raises an `IndexError`, as no torch that torch_xla has indexes a tensor without dimensions; "
+        f"`{read.spelling}` raises an `IndexError`, as a tensor without dimensions has no index since torch 0.5; "
         f"`{read.operand}.item()`, which took its place, makes the host wait {how_often(read)}"
     )
 

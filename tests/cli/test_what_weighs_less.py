@@ -1,4 +1,4 @@
-"""Tests, kept copies and code for GPUs weigh less, a run without torch_xla says what it holds back, a long list has a summary."""
+"""What weighs less (tests, kept copies, code for GPUs), what a run without torch_xla holds back, and the summary."""
 
 from __future__ import annotations
 
