@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import importlib.resources
-import json
 import os
 import re
 import subprocess
@@ -42,14 +41,19 @@ QUIET = "import torch\n\n\ndef double(x: torch.Tensor) -> torch.Tensor:\n    ret
 
 def loaded_after(code: str, where: Path) -> set[str]:
     """Top-level modules that a fresh interpreter holds once ``code`` has run."""
+    return {name.partition(".")[0] for name in modules_after(code, where)}
+
+
+def modules_after(code: str, where: Path) -> set[str]:
+    """All of them."""
     report = """
-import json, sys
-sys.stderr.write("MODULES" + json.dumps(sorted({name.split(".")[0] for name in sys.modules})))
+import sys
+sys.stderr.write("MODULES" + " ".join(sys.modules))
 """
     command = [sys.executable, "-c", f"{code}\n{report}"]
     run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=where)
     assert "MODULES" in run.stderr, run.stderr
-    return set(json.loads(run.stderr.rpartition("MODULES")[2]))
+    return set(run.stderr.rpartition("MODULES")[2].split())
 
 
 def lint(*arguments: str, exit_code: int) -> str:
@@ -77,6 +81,24 @@ def test_a_file_without_findings_never_pays_for_libcst(tmp_path: Path) -> None:
     assert loaded & {"torch", "torch_xla", "numpy", "libcst", "sarif_om"} == set()
     # What a package's metadata, several processes and wrong settings take.
     assert loaded & {"email", "pickle", "difflib"} == set()
+
+
+def test_a_file_without_findings_never_pays_for_rules(tmp_path: Path) -> None:
+    (tmp_path / "quiet.py").write_text("import torch_xla\n" + QUIET, encoding="utf-8")
+    run = lint("--no-cache", "quiet.py", exit_code=0)
+    loaded = modules_after(run, tmp_path)
+    assert "xlalint.facts.engine.engine" in loaded
+    assert not [name for name in loaded if name.startswith("xlalint.rules.")]
+    # What is noted for a cache is compared by digests.
+    assert "_hashlib" not in loaded
+
+
+def test_unused_comments_are_told_of_where_nothing_costs(tmp_path: Path) -> None:
+    silenced = "import torch_xla\n" + QUIET.replace("x * 2", "x * 2  # xlalint: ignore[XLA101]")
+    (tmp_path / "quiet.py").write_text(silenced, encoding="utf-8")
+    shown = [sys.executable, "-m", "xlalint", "check", "--no-cache", "--extend-select", "XLA001", "quiet.py"]
+    run = subprocess.run(shown, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert "XLA001" in run.stdout
 
 
 def test_a_run_from_the_cache_pays_for_no_analysis(tmp_path: Path) -> None:

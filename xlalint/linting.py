@@ -175,6 +175,8 @@ class Bench:
         failures = tuple(_skipped(source, one) for one in analysed.failures)
         if analysed.unread:
             return Judged(source.path, skipped=failures)
+        if self._has_nothing_for(analysed, source.path):
+            return Judged(source.path, skipped=failures, imports_xla=analysed.imports_xla)
         try:
             judged = self._judge_for(source.path).check(source, analysed, self._tools)
         except Exception as error:  # a bug of ours must not cost the user the other files
@@ -191,6 +193,12 @@ class Bench:
                 continue
             seen.add(_key(configuration))
             refuse_unknown_in(configuration, _with_unused(rules_of(configuration)))
+
+    def _has_nothing_for(self, analysed: Analysed, path: str) -> bool:
+        """Whether no rule has anything to say, which spares the import of all. Of a plugin's rule it isn't known."""
+        configuration = self._configurations.of_file(path)
+        quiet = not analysed.facts and not is_selected(UNUSED, configuration)
+        return quiet and not configuration.settings.plugins
 
     def _judge_for(self, path: str) -> Judge:
         configuration = self._configurations.of_file(path)

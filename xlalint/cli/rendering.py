@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -74,6 +73,8 @@ def _assignments(table: dict[str, Any]) -> list[str]:
 
 
 def _toml(value: Any) -> str:
+    import json  # only to show settings
+
     if isinstance(value, dict):
         pairs = ", ".join(f"{json.dumps(key)} = {_toml(one)}" for key, one in value.items())
         return f"{{ {pairs} }}" if pairs else "{}"

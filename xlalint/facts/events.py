@@ -240,6 +240,9 @@ class Facts:
         for event in events:
             self._by_effect.setdefault(event.effect, []).append(event)
 
+    def __bool__(self) -> bool:
+        return bool(self._by_effect)
+
     def events(self, *effects: Effect) -> Iterator[Event]:
         """All events with one of ``effects``, however seldom they run."""
         for effect in effects:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import traceback
+import sys
 
 import msgspec
 
@@ -53,6 +53,6 @@ def reason_of(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return TOO_DEEP
     if os.environ.get("XLALINT_TRACEBACK"):
-        traceback.print_exception(error)
+        sys.__excepthook__(type(error), error, error.__traceback__)
     told = " ".join(str(error).split())
     return f"internal error: {type(error).__name__}: {told}" if told else f"internal error: {type(error).__name__}"

@@ -10,8 +10,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from xlalint.sources.patterns import lazy_pattern
+
 # Every part may end early: a statement cut in two must give a name too.
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     r"""
       (?P<blank>   \s+ | \\\r?\n | \#[^\r\n]* )
     | (?P<string>  (?i: [bfrtu] | [bft]r | r[bft] )?
@@ -23,7 +25,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_PLAIN_QUOTES = re.compile(r"""([A-Za-z]*)'([^'"\\]+)'""")
+_PLAIN_QUOTES = lazy_pattern(r"""([A-Za-z]*)'([^'"\\]+)'""")
 _CLOSING = frozenset(")]}")
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Protocol
 
 from xlalint.facts.events import Span
 from xlalint.findings.model import Position
+from xlalint.sources.patterns import lazy_pattern
 
 Lines = Sequence[str]
-_FORMATTED = re.compile(r"(?:[fFtT][rR]?|[rR][fFtT])[\"']")
+_FORMATTED = lazy_pattern(r"(?:[fFtT][rR]?|[rR][fFtT])[\"']")
 """The beginning of an f-string, or what looks like it. Before Python 3.12 ``ast`` guesses the places inside of one."""
 _MOST_COLUMNS, _MOST_LINES = (1 << 16) - 1, (1 << 12) - 1
 """What a packed span can hold: one that reaches these may have been clipped."""

@@ -7,11 +7,8 @@ configuration names them.
 
 from __future__ import annotations
 
-import pkgutil
-import re
 from collections.abc import Iterable, Sequence
 from importlib import import_module
-from importlib.util import find_spec
 from types import ModuleType
 from typing import cast
 
@@ -20,10 +17,11 @@ import msgspec
 from xlalint.findings.errors import ConfigurationError, nearest
 from xlalint.findings.model import Check, Rule
 from xlalint.findings.plugins import note_installed, note_package
+from xlalint.sources.patterns import lazy_pattern
 
 PACKAGE = "xlalint.rules"
 ENTRY_POINTS = "xlalint.rules"
-_MODULE = re.compile(r"([a-z]+\d{3,})_([a-z0-9_]+)\Z")
+_MODULE = lazy_pattern(r"([a-z]+\d{3,})_([a-z0-9_]+)\Z")
 
 
 class RegistryError(Exception):
@@ -84,6 +82,8 @@ def is_own(one: Listed) -> bool:
 
 def page_of(one: Listed) -> str:
     """The text of a rule's page (Markdown). Raises ``RegistryError`` if there is none."""
+    import pkgutil
+
     name = one.module.rpartition(".")[2] + ".md"
     try:
         data = pkgutil.get_data(one.package, name)
@@ -101,6 +101,9 @@ def refuse_missing(plugins: Iterable[str], origin: str) -> None:
 
 
 def _in_package(package: str) -> list[Listed]:
+    import pkgutil  # for nothing where no rule has anything to say
+    from importlib.util import find_spec
+
     spec = find_spec(package)
     if spec is None or spec.submodule_search_locations is None:
         raise RegistryError(f"`{package}` is not a package")

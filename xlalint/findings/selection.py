@@ -6,7 +6,6 @@ Among equally specific ones the command line beats the configuration, and ``igno
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 
@@ -15,9 +14,10 @@ from xlalint.findings.model import Mode, Rule
 from xlalint.findings.settings import Configuration, Selectors
 from xlalint.sources.discover import shown
 from xlalint.sources.ignored import Pattern, globs_pattern
+from xlalint.sources.patterns import lazy_pattern
 
 EVERYTHING = "ALL"
-_PREFIX = re.compile(r"[A-Z]+\d*\Z")
+_PREFIX = lazy_pattern(r"[A-Z]+\d*\Z")
 
 
 class Specificity(IntEnum):

@@ -11,6 +11,7 @@ import msgspec
 
 from xlalint.findings.errors import ConfigurationError, nearest, validation_message
 from xlalint.sources.ignored import DEFAULT_EXCLUDES, Excludes, Globs, is_pattern
+from xlalint.sources.patterns import lazy_pattern
 from xlalint.sources.read import DEFAULT_LIMIT_MB
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _CHOICES = {
 }
 
 # As packages are versioned (PEP 440), those that are not released included: `2`, `2.9.1+cpu`, `2.9.0a0+git1a2b3c`.
-_VERSION = re.compile(
+_VERSION = lazy_pattern(
     r"v?\d+(?:\.\d+)*(?:[-_.]?(?:alpha|a|beta|b|preview|pre|c|rc|post|rev|r|dev)[-_.]?\d*)*(?:\+[\w.-]+)?",
     re.ASCII | re.IGNORECASE,
 )

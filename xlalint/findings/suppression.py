@@ -17,6 +17,7 @@ import msgspec
 from xlalint.findings.model import Rule, Severity
 from xlalint.findings.selection import covers
 from xlalint.sources.layout import Comment, Layout
+from xlalint.sources.patterns import lazy_pattern
 
 UNUSED = Rule(
     code="XLA001",
@@ -49,10 +50,10 @@ size = tensor.shape[0]
 """
 
 MARKERS = ("xlalint:", "noqa")
-_OURS = re.compile(
+_OURS = lazy_pattern(
     r"#\s*xlalint:\s*ignore(?P<file>-file)?(?![\w-])\s*(?P<named>\[(?P<codes>[^\]#]*)\])?", re.IGNORECASE
 )
-_NOQA = re.compile(
+_NOQA = lazy_pattern(
     r"#\s*noqa\s*:\s*(?P<codes>{code}(?:[,\s]+{code})*)".format(code=r"(?:XLA\d*|[A-Z]+\d+)\b"), re.IGNORECASE
 )
 _OUR_CODES = "XLA"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
@@ -46,7 +45,7 @@ class Following:
         return (asked.answer(question(name, called)) if asked is not None else None) or NOTHING
 
     def of_method(self, made: str, method: str, importer: str, called: Called) -> ExternalSummary | None:
-        asked = self.asked(json.loads(made)[0], importer)
+        asked = self.asked(parts_of(made)[0], importer)
         return None if asked is None else asked.answer(question(method, called, made))
 
     def close(self) -> None:
@@ -103,12 +102,12 @@ class Asked:
         return found if found is not None and found.failure else self.store.put(asked, found)
 
     def found_out(self, asked: str) -> ExternalSummary | None:
-        name, arguments, keywords, no_grad, made = json.loads(asked)
+        name, arguments, keywords, no_grad, made = parts_of(asked)
         called = unpacked(arguments, keywords, no_grad)
         try:
             if not made:
                 return self.package.of_call(name, called)
-            owner, *making = json.loads(made)[:4]
+            owner, *making = parts_of(made)[:4]
             return self.package.of_method(owner, unpacked(*making), name, called)
         except Exception as error:  # what can't be understood of a library must not cost the user their own file
             return msgspec.structs.replace(NOTHING, failure=reason_of(error))
@@ -122,7 +121,17 @@ def question(name: str, called: Called, made: str = "") -> str:
     """What is asked, as a text: the same for all calls that can't be told apart here."""
     arguments = [pack(handed(value)) for value in called.arguments]
     keywords = {key: pack(handed(value)) for key, value in sorted(called.keywords.items())}
+    import json  # most runs ask nothing
+
     return json.dumps([name, arguments, keywords, called.no_grad, made])
+
+
+def parts_of(question: str) -> list[Any]:
+    """What ``question`` was made of."""
+    import json
+
+    parts: list[Any] = json.loads(question)
+    return parts
 
 
 def handed(value: Value) -> Value:

@@ -19,22 +19,23 @@ from xlalint.program.handed_arguments import (
 )
 from xlalint.program.main_blocks import before_main_block, tries_out
 from xlalint.sources.dependents import File, code_of
+from xlalint.sources.patterns import lazy_pattern
 
-_IMPORTS = re.compile(
+_IMPORTS = lazy_pattern(
     rb"^[ \t]*(?:from[ \t]+[.\w]+[ \t]+)?import[ \t]*(?:\((?:[^()#]|#[^\n]*\n)*\)|(?:[^\n\\;]|\\\r?\n)*)", re.MULTILINE
 )
-_EXPORTED = re.compile(rb"^__all__[^\n]*?[\[(][^\])]*[\])]", re.MULTILINE)
-_WORD = re.compile(rb"\b[^\W\d]\w*")
-_HEADER = re.compile(rb"\bclass[ \t]+$")
-_BASES = re.compile(rb"\bclass[ \t]+\w+[ \t]*\([^()\n]*$")
-_OWN = re.compile(rb"\bsuper\([ \t]*$")
-_CALL = re.compile(rb"[ \t]*\(")
-_KEYWORD = re.compile(rb"(\w+)[ \t]*=(?!=)")
+_EXPORTED = lazy_pattern(rb"^__all__[^\n]*?[\[(][^\])]*[\])]", re.MULTILINE)
+_WORD = lazy_pattern(rb"\b[^\W\d]\w*")
+_HEADER = lazy_pattern(rb"\bclass[ \t]+$")
+_BASES = lazy_pattern(rb"\bclass[ \t]+\w+[ \t]*\([^()\n]*$")
+_OWN = lazy_pattern(rb"\bsuper\([ \t]*$")
+_CALL = lazy_pattern(rb"[ \t]*\(")
+_KEYWORD = lazy_pattern(rb"(\w+)[ \t]*=(?!=)")
 _LINE = 200
 """Bytes before a word that may tell what it is."""
-_STORED = re.compile(rb"(?<![\w.\])])((?:\w+(?:\[[^\]\n]*\])?\.)+)(\w+)[ \t]*(?:[-+*/|&^%@]|//|\*\*)?=(?!=)")
-_SET_BY_NAME = re.compile(rb"\bsetattr\([ \t]*(?!self\b)[^,()]+,[ \t]*(?:[rb]?[\"'](\w+)[\"']|)")
-_SET_AT_ONCE = re.compile(rb"(?:\.__dict__|\bvars\([^()]*\))[ \t]*(?:\.update\b|\[[^\]\n]*\][ \t]*=(?!=)|=(?!=))")
+_STORED = lazy_pattern(rb"(?<![\w.\])])((?:\w+(?:\[[^\]\n]*\])?\.)+)(\w+)[ \t]*(?:[-+*/|&^%@]|//|\*\*)?=(?!=)")
+_SET_BY_NAME = lazy_pattern(rb"\bsetattr\([ \t]*(?!self\b)[^,()]+,[ \t]*(?:[rb]?[\"'](\w+)[\"']|)")
+_SET_AT_ONCE = lazy_pattern(rb"(?:\.__dict__|\bvars\([^()]*\))[ \t]*(?:\.update\b|\[[^\]\n]*\][ \t]*=(?!=)|=(?!=))")
 
 
 class Given(msgspec.Struct, frozen=True):

@@ -10,13 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-_PARTS = re.compile(rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|[()\[\]{},]")
-_CLASS = re.compile(rb"^([ \t]*)class[ \t]+(\w+)", re.MULTILINE)
-_CONSTRUCTOR = re.compile(rb"^([ \t]+)def[ \t]+__init__[ \t]*\(", re.MULTILINE)
-_PARAMETER = re.compile(rb"(\w+)[ \t]*(?::[^=]*)?(?:=(.*))?$", re.DOTALL)
-_LITERAL = re.compile(rb"-?[\d.][\w.]*|None|True|False|\"[^\"\\\n]*\"|'[^'\\\n]*'")
-_HEADER_END = re.compile(rb"\)[^()\n]*:[ \t]*\r?\n")
-_GROUP = re.compile(rb"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
+from xlalint.sources.patterns import lazy_pattern
+
+_PARTS = lazy_pattern(rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|[()\[\]{},]")
+_CLASS = lazy_pattern(rb"^([ \t]*)class[ \t]+(\w+)", re.MULTILINE)
+_CONSTRUCTOR = lazy_pattern(rb"^([ \t]+)def[ \t]+__init__[ \t]*\(", re.MULTILINE)
+_PARAMETER = lazy_pattern(rb"(\w+)[ \t]*(?::[^=]*)?(?:=(.*))?$", re.DOTALL)
+_LITERAL = lazy_pattern(rb"-?[\d.][\w.]*|None|True|False|\"[^\"\\\n]*\"|'[^'\\\n]*'")
+_HEADER_END = lazy_pattern(rb"\)[^()\n]*:[ \t]*\r?\n")
+_GROUP = lazy_pattern(rb"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
 
 
 class Argument(msgspec.Struct, frozen=True):

@@ -12,6 +12,7 @@ from typing import TypeGuard
 
 from xlalint.program import ir
 from xlalint.sources.dependents import File
+from xlalint.sources.patterns import lazy_pattern
 
 PROGRAMS = frozenset({"main", "run", "train", "launch", "spawn", "Fire"})
 """What a file calls that is a program."""
@@ -20,11 +21,11 @@ EXAMPLES = frozenset({"testmod", "testfile", "run_docstring_examples"})
 TRIALS = ("test", "demo", "example")
 """How functions are named that try out what stands in their file."""
 
-_GUARD = re.compile(rb"^if[ \t(]+__name__[ \t]*==", re.MULTILINE)
-_MADE_UP = re.compile(
+_GUARD = lazy_pattern(rb"^if[ \t(]+__name__[ \t]*==", re.MULTILINE)
+_MADE_UP = lazy_pattern(
     rb"\b(?:rand|randn|randint|ones|zeros|empty|arange|rand_like|randn_like|doctest)\(|^[ \t]+print\(", re.MULTILINE
 )
-_PROGRAM = re.compile(
+_PROGRAM = lazy_pattern(
     rb"(?<![.\w])(?:" + "|".join(sorted(PROGRAMS)).encode() + rb"|(?:train|run|evaluate)\w*)[ \t]*\("
     rb"|\bparse_args\b|\bArgumentParser\b|\bargv\b|\bDataLoader\b|\bepochs?\b|\.(?:fit|run|load_state_dict)\("
     rb"|^[ \t]+(?:for|while)\b",

@@ -8,9 +8,10 @@ from collections.abc import Iterable
 
 from xlalint.program.link import INSTALLED
 from xlalint.sources import observed
+from xlalint.sources.patterns import lazy_pattern
 
 VERSION_CONTROL = (".git", ".hg", ".svn", ".jj")
-_PACKAGED = re.compile(rb"^\[(?:project|build-system|tool\.poetry|metadata)\]", re.MULTILINE)
+_PACKAGED = lazy_pattern(rb"^\[(?:project|build-system|tool\.poetry|metadata)\]", re.MULTILINE)
 _METADATA = ("pyproject.toml", "setup.cfg")
 
 

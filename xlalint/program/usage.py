@@ -22,24 +22,25 @@ from xlalint.program.missing_modules import are_complete
 from xlalint.program.packaging import packaged
 from xlalint.program.programs import LITERAL_IMPORT, Programs
 from xlalint.sources.dependents import Definition, File, words
+from xlalint.sources.patterns import lazy_pattern
 from xlalint.sources.screen import PIPELINES, TRAINERS
 
-_RUNS = re.compile(rb"(?:for|while|with)\b|[\w.]+\(")
+_RUNS = lazy_pattern(rb"(?:for|while|with)\b|[\w.]+\(")
 """How statements begin that do something where a file is read."""
-_ANYWHERE = re.compile(
+_ANYWHERE = lazy_pattern(
     rb"(?!" + LITERAL_IMPORT + rb")\b(?:import_module|__import__)\("
     rb"|\b(?:import_string|import_class|instantiate|LightningCLI)\(|\bpydoc\.locate\b|\bsys\.modules\b|\bhydra\b|__subclasses__"
 )
 """How names are looked up that no text of the program has to hold, wherever they are defined."""
-_HERE = re.compile(
+_HERE = lazy_pattern(
     rb"(?<![.\w])(?<!def )(?:globals|eval|exec|getmembers)\(|\bFire\([ \t]*\)|\b(?:locals|vars)\([^()]*\)[ \t]*\["
 )
 """The same among the names of the file."""
-_INTO = re.compile(rb"\bgetattr\([ \t]*(?:\w+\.)*(\w+)[ \t]*,[ \t]*(?![rb]?[\"'])|\b(\w+)\.__dict__[ \t]*\[")
+_INTO = lazy_pattern(rb"\bgetattr\([ \t]*(?:\w+\.)*(\w+)[ \t]*,[ \t]*(?![rb]?[\"'])|\b(\w+)\.__dict__[ \t]*\[")
 """The same among the attributes of something."""
-_RENAMED = re.compile(rb"\bimport[ \t]+(?:\w+\.)*(\w+)[ \t]+as[ \t]+(\w+)")
-_NAMED = re.compile(rb"\b(?:def|class)[ \t]+\w+")
-_DECORATOR = re.compile(rb"^@[^\n]*", re.MULTILINE)
+_RENAMED = lazy_pattern(rb"\bimport[ \t]+(?:\w+\.)*(\w+)[ \t]+as[ \t]+(\w+)")
+_NAMED = lazy_pattern(rb"\b(?:def|class)[ \t]+\w+")
+_DECORATOR = lazy_pattern(rb"^@[^\n]*", re.MULTILINE)
 _PLAIN_DECORATORS = frozenset(
     b"torch no_grad enable_grad inference_mode jit script compile functools lru_cache cache wraps contextlib "
     b"contextmanager dataclass dataclasses total_ordering unsafe_hash frozen True False None maxsize".split()
@@ -47,11 +48,11 @@ _PLAIN_DECORATORS = frozenset(
 """What decorators are made of that hand nothing to anybody else."""
 _MODULES_OF_HOSTS = frozenset({b"hubconf", b"conftest", b"setup", b"noxfile"})
 """Files that are read by others than the program."""
-_MODEL = re.compile(rb"\.backward\(|\bload_state_dict\(")
+_MODEL = lazy_pattern(rb"\.backward\(|\bload_state_dict\(")
 """What a program does with a model, be it to train it or to use it."""
 _TRAINERS = "|".join(TRAINERS).encode()
 _PIPELINES = "|".join(PIPELINES).encode()
-_MOVES = re.compile(
+_MOVES = lazy_pattern(
     rb"\.to\(|cuda|xla(?!bel)|device|set_default_tensor_type|\bTrainer\b|\bpipeline\(|\b(?:"
     + _TRAINERS
     + rb"|"
@@ -59,7 +60,7 @@ _MOVES = re.compile(
     + rb")\b"
 )
 """What may put something on a device, in whatever way."""
-_LEARNS = re.compile(
+_LEARNS = lazy_pattern(
     rb"backward|\bgrad\b|(?<![\"'])optim(?!iz(?:e[ds]?|ing|ations?)\b)|\bTrainer\b|Learner|train_pipeline|\.(?:fit|learn|train_\w+)\(|\b(?:"
     + _TRAINERS
     + rb")\b"

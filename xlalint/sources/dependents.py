@@ -13,30 +13,32 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import pairwise
 
+from xlalint.sources.patterns import lazy_pattern
+
 _WORD = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_" + bytes(range(128, 256))
 _BLANKS = bytes(byte if byte in _WORD else 32 for byte in range(256))
-_TEXT = re.compile(
+_TEXT = lazy_pattern(
     # Long strings, and what may hold their quotes: short strings and comments.
     rb"(\"\"\"(?:[^\"\\]|\\.|\"(?!\"\"))*\"\"\"|'''(?:[^'\\]|\\.|'(?!''))*''')"
     rb"|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|#[^\n]*",
     re.DOTALL,
 )
-_TOP = re.compile(rb"^(?=[^\s#)\]}])", re.MULTILINE)
-_DEFINED = re.compile(rb"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
-_ANYWHERE = re.compile(rb"^[ \t]*(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)", re.MULTILINE)
-_ASSIGNED = re.compile(rb"^[ \t]*((?:\w+[ \t]*,[ \t]*)*\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
-_COMPOUND = re.compile(rb"(?:if|elif|else|try|except|finally|with|for|while|match)\b")
-_FROM = re.compile(
+_TOP = lazy_pattern(rb"^(?=[^\s#)\]}])", re.MULTILINE)
+_DEFINED = lazy_pattern(rb"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
+_ANYWHERE = lazy_pattern(rb"^[ \t]*(?:(?:async[ \t]+)?def|class)[ \t]+(\w+)", re.MULTILINE)
+_ASSIGNED = lazy_pattern(rb"^[ \t]*((?:\w+[ \t]*,[ \t]*)*\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
+_COMPOUND = lazy_pattern(rb"(?:if|elif|else|try|except|finally|with|for|while|match)\b")
+_FROM = lazy_pattern(
     rb"^[ \t]*from[ \t]+([.\w]+)[ \t]+import[ \t]*(\((?:[^()#]|#[^\n]*\n)*\)|(?:[^\n\\;]|\\\r?\n)*)", re.MULTILINE
 )
-_IMPORT = re.compile(rb"^[ \t]*import[ \t]+((?:[^\n\\;#]|\\\r?\n)*)", re.MULTILINE)
-_LOOP = re.compile(rb"[ \t]*(?:async[ \t]+)?(?:for|while)\b")
+_IMPORT = lazy_pattern(rb"^[ \t]*import[ \t]+((?:[^\n\\;#]|\\\r?\n)*)", re.MULTILINE)
+_LOOP = lazy_pattern(rb"[ \t]*(?:async[ \t]+)?(?:for|while)\b")
 SETTING_UP = ("load_", "save_", "export_", "download_", "plot_", "visualize_", "register_", "set_", "init_", "parse_")
 """How the names of functions begin that run before, after or apart from the steps."""
 CONSTRUCTORS = frozenset({b"__init__", b"__new__", b"__post_init__"})
 OBJECT_CALLS = frozenset({b"__call__", b"forward"})
-_COMMENT = re.compile(rb"#[^\n]*")
-_BASES = re.compile(rb"^[ \t]*class[ \t]+\w+[ \t]*\(([^()]*(?:\([^()]*\)[^()]*)*)\)", re.MULTILINE)
+_COMMENT = lazy_pattern(rb"#[^\n]*")
+_BASES = lazy_pattern(rb"^[ \t]*class[ \t]+\w+[ \t]*\(([^()]*(?:\([^()]*\)[^()]*)*)\)", re.MULTILINE)
 
 
 def words(data: bytes) -> set[bytes]:

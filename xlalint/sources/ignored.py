@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from xlalint.sources import observed
+from xlalint.sources.patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +46,7 @@ DEFAULT_EXCLUDES = (
 
 _SPECIAL = frozenset("*?[]!/\\#")
 """What makes a glob of a name."""
-_CLOSED = re.compile(r"\\.|\[[!^]?\]?[^\]]*\]")
+_CLOSED = lazy_pattern(r"\\.|\[[!^]?\]?[^\]]*\]")
 
 
 class Globs(msgspec.Struct, frozen=True):

@@ -12,7 +12,9 @@ from itertools import accumulate
 
 import msgspec
 
-_TOKEN = re.compile(
+from xlalint.sources.patterns import lazy_pattern
+
+_TOKEN = lazy_pattern(
     # What stands before means nothing to the layout: all but quotes, hashes, brackets, backslashes; and brackets that
     # close on their line around nothing special. Each piece begins with what the one before can't hold: linear.
     r"[^()\[\]{}\"'\#\\]*(?:[(\[{][^()\[\]{}\"'\#\\\n]*[)\]}][^()\[\]{}\"'\#\\]*)*"
@@ -25,7 +27,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 
-_HEADER = re.compile(r"\s*(?:if|elif|else|while|for|with|async|def|class|try|except|finally|match|case)\b", re.ASCII)
+_HEADER = lazy_pattern(r"\s*(?:if|elif|else|while|for|with|async|def|class|try|except|finally|match|case)\b", re.ASCII)
 
 
 class Comment(msgspec.Struct, frozen=True):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from xlalint.sources import observed
+from xlalint.sources.patterns import lazy_pattern
 from xlalint.sources.source import Source, Unreadable
 
 DEFAULT_LIMIT_MB = 5
@@ -27,7 +28,7 @@ _WIDE_MARKS = (
     (b"\xfe\xff", "UTF-16"),
 )
 # The cookie counts in the first two lines only, and in the second only if the first is blank or a comment (PEP 263).
-_COOKIE = re.compile(
+_COOKIE = lazy_pattern(
     rb"\A(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))?[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]+)", re.ASCII
 )
 

@@ -5,7 +5,7 @@ The word alone is not enough of a reason to analyse a file: comments and lists o
 
 from __future__ import annotations
 
-import re
+from xlalint.sources.patterns import lazy_pattern
 
 TRAINERS = (
     r"(?:pytorch_)?lightning\w*",
@@ -56,16 +56,16 @@ COSTLY_CALLS = frozenset(
 
 _ROOTS = "(?:" + "|".join(TENSOR_PACKAGES) + r")\b"
 # Each pattern has a literal beginning: `re` searches for a literal ten times as fast as for a choice.
-_FROM = re.compile(rf"from[ \t\\]+(?:\\\r?\n[ \t]*)?{_ROOTS}".encode())
-_IMPORT = re.compile(
+_FROM = lazy_pattern(rf"from[ \t\\]+(?:\\\r?\n[ \t]*)?{_ROOTS}".encode())
+_IMPORT = lazy_pattern(
     rf"import[ \t\\]+(?:\\\r?\n[ \t]*)?(?:[\w.]+(?:[ \t]+as[ \t]+\w+)?[ \t]*,[ \t\\\r\n]*)*{_ROOTS}".encode()
 )
-_DYNAMIC = tuple(re.compile(rf"{name}\([ \t\r\n]*[\"']{_ROOTS}".encode()) for name in ("import_module", "__import__"))
+_DYNAMIC = tuple(lazy_pattern(rf"{name}\([ \t\r\n]*[\"']{_ROOTS}".encode()) for name in ("import_module", "__import__"))
 # What may stand before an import on its line: nothing, or `try:`, `if x:`, `a = 1;`.
-_BEFORE = re.compile(rb"(?:^|[\r\n;:])[ \t\f]*\Z|\xef\xbb\xbf\Z")
+_BEFORE = lazy_pattern(rb"(?:^|[\r\n;:])[ \t\f]*\Z|\xef\xbb\xbf\Z")
 
 
-_CALL = re.compile(rb"\b(?:" + "|".join(sorted(COSTLY_CALLS)).encode() + rb")[ \t]*\(")
+_CALL = lazy_pattern(rb"\b(?:" + "|".join(sorted(COSTLY_CALLS)).encode() + rb")[ \t]*\(")
 
 
 def calls_what_costs(data: bytes) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 
 import msgspec
 
@@ -16,6 +15,7 @@ from xlalint.knowledge.conditions import UNKNOWN, Argument
 from xlalint.knowledge.ops import OpRow
 from xlalint.program import ir
 from xlalint.program.traversal import called_name, last_name
+from xlalint.sources.patterns import lazy_pattern
 
 EFFECTS = {
     "nonzero": Effect.NONZERO,
@@ -125,7 +125,7 @@ def tells_count(node: ir.Expr) -> bool:
     return COUNT_NAMES.search(last_name(node)) is not None
 
 
-COUNT_NAMES = re.compile(r"^(num|n|nb)_|(^|_)(size|dim|classes|stride|length|count|factor)$")
+COUNT_NAMES = lazy_pattern(r"^(num|n|nb)_|(^|_)(size|dim|classes|stride|length|count|factor)$")
 """Of names of numbers, not those of limits: ``max_norm`` is None as a rule."""
 
 
@@ -185,7 +185,7 @@ def in_mode(op: str, word: str) -> str:
     return RESIZING.sub(RESIZED[word], op) if word in RESIZED else op
 
 
-RESIZING = re.compile(r"_?upsample_[a-z_]+(\d)d")
+RESIZING = lazy_pattern(r"_?upsample_[a-z_]+(\d)d")
 RESIZED = {
     "nearest": r"upsample_nearest\1d",
     "nearest-exact": r"_upsample_nearest_exact\1d",

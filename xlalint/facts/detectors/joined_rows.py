@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -12,6 +11,7 @@ from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.program import ir
 from xlalint.program.traversal import names_in, walk
+from xlalint.sources.patterns import lazy_pattern
 
 IN_BATCH = "in the batch"
 """The form of an event that costs only where batches are made."""
@@ -19,7 +19,7 @@ JOINING = frozenset({"cat", "concat", "concatenate", "hstack", "vstack"})
 PICKING = frozenset({"nonzero", "argwhere", "masked_select"})
 WIDENING = frozenset({"unsqueeze", "expand_dims"})
 STACKING = frozenset({"stack", "default_collate"})
-IMAGES = re.compile(r"imag|img|pixel|video|frame|feat|^x$")
+IMAGES = lazy_pattern(r"imag|img|pixel|video|frame|feat|^x$")
 """Names of what has one size for all samples, for the most part."""
 
 

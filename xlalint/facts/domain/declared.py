@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import fnmatch
 import functools
-import re
 from collections.abc import Iterable, Mapping
 
 from xlalint.facts.domain.lattice import sequence
@@ -35,8 +34,9 @@ from xlalint.facts.domain.values import (
     tensor,
 )
 from xlalint.knowledge.tables import frameworks
+from xlalint.sources.patterns import lazy_pattern
 
-PARAMETER = re.compile(r"(?:(?P<owner>[\w*.|]+)\.)?(?P<method>[\w*]+)\((?P<name>#?\w+)\)")
+PARAMETER = lazy_pattern(r"(?:(?P<owner>[\w*.|]+)\.)?(?P<method>[\w*]+)\((?P<name>#?\w+)\)")
 DTYPES = frozenset({"bool", "uint8", "int", "float", "complex"})
 PARAMETERS = known_object(Role.PARAMETERS, tensor(dtype="float"))
 PARAMETER_GROUPS = sequence("list", None, mapping((("lr", ANY_HOST), ("params", PARAMETERS)), ANY_HOST))

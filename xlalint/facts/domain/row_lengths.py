@@ -10,7 +10,6 @@ that of two marks the wider one is the smaller: that is the one that a join keep
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
@@ -32,13 +31,14 @@ from xlalint.facts.domain.values import (
 )
 from xlalint.program import ir
 from xlalint.program.traversal import called_name, names_in, walk
+from xlalint.sources.patterns import lazy_pattern
 
 MARKS = frozenset({ROW[1], LONGEST[1], SHORTEST[1], ROUNDED[1]})
 WIDTHS = frozenset({LONGEST[1], SHORTEST[1], ROUNDED[1]})
 """The marks of what makes a batch as wide as it is."""
 WHOLE = 1 << 30
-LENGTH_NAME = re.compile(r"(^|_)(seq|src|tgt)?(len|lens|length|lengths|seqlen|seqlens)(_|$)|(lens|lengths)$")
-FIXED_NAME = re.compile(r"bucket|max|fix|pad_to|limit|block|context")
+LENGTH_NAME = lazy_pattern(r"(^|_)(seq|src|tgt)?(len|lens|length|lengths|seqlen|seqlens)(_|$)|(lens|lengths)$")
+FIXED_NAME = lazy_pattern(r"bucket|max|fix|pad_to|limit|block|context")
 """Words that tell a length which does not follow the batch."""
 COUNTING = frozenset({"numel", "nelement"})
 

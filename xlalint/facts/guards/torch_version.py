@@ -15,6 +15,7 @@ from xlalint.facts.domain.lattice import sequence
 from xlalint.facts.domain.values import Host, Namespace, Value, constant, host
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
+from xlalint.sources.patterns import lazy_pattern
 
 VERSION = "version"
 """The type of a host value whose constant is the text of a version."""
@@ -29,7 +30,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 }
 SPELLED = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 COMPARING = frozenset({"is_torch_greater_or_equal", "is_torch_version", "compare_version", "RequirementCache"})
-_REQUIREMENT = re.compile(r"(torch|torch_xla)\s*([<>=!]=?)\s*([\d.]+)")
+_REQUIREMENT = lazy_pattern(r"(torch|torch_xla)\s*([<>=!]=?)\s*([\d.]+)")
 
 
 def version_named(frame: Frame, name: str) -> Value | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 from collections.abc import Iterable
 
 from xlalint.facts.kinds import SignKind
@@ -12,6 +11,7 @@ from xlalint.facts.records import FunctionKey
 from xlalint.facts.regions import FunctionFacts
 from xlalint.knowledge.tables import frameworks
 from xlalint.sources.dependents import SETTING_UP
+from xlalint.sources.patterns import lazy_pattern
 
 DECODING = frozenset({"generate", "sample", "decode", "beam_search", "greedy_search", "greedy_decode", "inference"})
 
@@ -114,7 +114,7 @@ def words(name: str) -> frozenset[str]:
     return frozenset(word.lower() for word in _WORDS.findall(name))
 
 
-_WORDS = re.compile(r"[A-Z]*[a-z0-9]+|[A-Z]+")
+_WORDS = lazy_pattern(r"[A-Z]*[a-z0-9]+|[A-Z]+")
 
 
 def feeds(function: FunctionFacts) -> bool:

@@ -6,7 +6,6 @@ They move models and batches, run backward, and set the boundary. What their met
 from __future__ import annotations
 
 import functools
-import re
 
 from xlalint.facts.detectors.costly_calls import check_call
 from xlalint.facts.detectors.loss import learn_loss
@@ -21,9 +20,10 @@ from xlalint.facts.libraries.installed.followed_calls import follow_method
 from xlalint.facts.state.call import Call
 from xlalint.facts.state.frame import Frame
 from xlalint.knowledge.tables import frameworks
+from xlalint.sources.patterns import lazy_pattern
 
 DRIVERS = ("accelerate.Accelerator", "lightning.Fabric")
-HANDED_ON = re.compile(r"(?P<callee>[\w.]+)(?:\((?P<key>\w+)=True\))?(?: where (?P<needed>\w+))?")
+HANDED_ON = lazy_pattern(r"(?P<callee>[\w.]+)(?:\((?P<key>\w+)=True\))?(?: where (?P<needed>\w+))?")
 
 
 @functools.cache
