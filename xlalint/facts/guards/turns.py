@@ -108,18 +108,30 @@ def is_turn(frame: Frame, node: ir.Expr) -> bool:
 
 
 def is_counter(frame: Frame, node: ir.Expr) -> bool:
-    """A number that a loop around changes, or that a method of the class counts."""
+    """A number that a loop around changes, or that a method of the class or the function for all others counts."""
     path = path_of(node)
     value = frame.env.get(path) if path is not None else None
     if type(value) is Host and value.type == "int" and value.varies not in (None, RANK):
         return True
-    return path is not None and path.startswith("self.") and is_counted(frame, path)
+    if path is None:
+        return False
+    return is_counted(frame, path) if path.startswith("self.") else is_counted_globally(frame, path)
 
 
 def is_counted(frame: Frame, path: str) -> bool:
     program = frame.engine.program
     owner = program.owner(frame.function)
     return owner is not None and is_counted_in(program, owner, path)
+
+
+def is_counted_globally(frame: Frame, name: str) -> bool:
+    """``global updates``, ``updates += 1``: the turns of all calls of this function."""
+    return name in frame.globals and function_counts(frame.function, name)
+
+
+@functools.lru_cache(maxsize=8192)
+def function_counts(function: ir.FunctionIR, path: str) -> bool:
+    return counts(function.body, path)
 
 
 @functools.lru_cache(maxsize=8192)
