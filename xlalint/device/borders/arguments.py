@@ -68,15 +68,16 @@ def stand_in_for_arguments(
     compared: ComparedValues,
     alternatives: Alternatives,
 ) -> None:
-    """Parsers that read the process's own command line get values for what they require. ``batch`` is the most rows of
-    a batch, 0 for no bound; ``compared`` is what the program compares arguments with; ``alternatives`` are told what
-    was parsed."""
+    """Parsers that read the process's own command line, or what another one has left of it, get values for what they
+    require. ``batch`` is the most rows of a batch, 0 for no bound; ``compared`` is what the program compares arguments
+    with; ``alternatives`` are told what was parsed."""
     parse = argparse.ArgumentParser.parse_known_args
+    left: list[list[str]] = []
 
     def parse_known_args(self: Any, args: Any = None, namespace: Any = None) -> Any:
-        if args is not None:
+        words = sys.argv[1:] if args is None else list(args)
+        if words not in (sys.argv[1:], *left):
             return parse(self, args, namespace)
-        words = sys.argv[1:]
         found, rest = parse(self, [*words, *_required(self, words, clock, compared)], namespace)
         _fill(self, found, expressions, clock, compared)
         _begin_anew(self, found, expressions, clock)
@@ -86,6 +87,7 @@ def stand_in_for_arguments(
             if placement.of_program:
                 _ask_for_gpu(found, action.dest, clock)
         alternatives.parsed(self, found)
+        left.append(rest)
         return found, rest
 
     argparse.ArgumentParser.parse_known_args = parse_known_args  # type: ignore[method-assign]

@@ -34,6 +34,7 @@ _SPECIAL = {
 }
 _WORDS = ("the", "model", "reads", "a", "line", "of", "words", "that", "nobody", "wrote", ".", ",")
 _LONGEST = 512
+_IMAGES = 64
 
 
 def ask_no_network() -> None:
@@ -53,6 +54,38 @@ def stand_in_for_weights(clock: Clock) -> None:
         clock.assume(f"`{type(model).__name__}` of timm is not downloaded: weights are as they were made")
 
     builder.load_pretrained = load_pretrained
+
+
+class _Images:
+    """A reader of timm's, of made-up images' names and of two classes."""
+
+    def __len__(self) -> int:
+        return _IMAGES
+
+    def __getitem__(self, index: int) -> tuple[str, int]:
+        return self.filename(index), index % 2
+
+    def filename(self, index: int, basename: bool = False, absolute: bool = False) -> str:
+        return f"made-up-{index}.png"
+
+
+def stand_in_for_readers(clock: Clock) -> None:
+    """Of timm: folders and archives of images that are not there."""
+    try:
+        data_sets: Any = import_module("timm.data.dataset")
+    except ImportError:
+        return
+    create_reader = data_sets.create_reader
+
+    @functools.wraps(create_reader)
+    def made(name: str, root: Any = None, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return create_reader(name, root, *args, **kwargs)
+        except Exception:  # each kind of reader has its own way to miss its files
+            clock.assume(f"`{root}` has {_IMAGES} made-up images, as there are none")
+            return _Images()
+
+    data_sets.create_reader = made
 
 
 def stand_in_for_transformers(clock: Clock) -> None:

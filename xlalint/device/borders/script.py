@@ -30,12 +30,18 @@ from xlalint.device.borders.former_division import Quotients
 from xlalint.device.borders.former_environments import FormerEnvironments
 from xlalint.device.borders.former_librosa import answer_as_librosa_did
 from xlalint.device.borders.former_scipy import answer_as_scipy_did
+from xlalint.device.borders.former_timm import answer_as_timm_did
 from xlalint.device.borders.former_versions import answer_as_then, answer_as_torchvision_did
 from xlalint.device.borders.image_sizes import ImageSizes
 from xlalint.device.borders.instrumented_files import Instrumentation, InstrumentedFinder
 from xlalint.device.borders.launches import run_in_this_process
 from xlalint.device.borders.loaders import watch_loaders
-from xlalint.device.borders.made_up_hub import ask_no_network, stand_in_for_transformers, stand_in_for_weights
+from xlalint.device.borders.made_up_hub import (
+    ask_no_network,
+    stand_in_for_readers,
+    stand_in_for_transformers,
+    stand_in_for_weights,
+)
 from xlalint.device.borders.made_up_objects import stand_in_for_annotations
 from xlalint.device.borders.made_up_sounds import SampleRates, stand_in_for_sounds
 from xlalint.device.borders.made_up_tables import NamedColumns, stand_in_for_tables
@@ -182,7 +188,10 @@ class _Run:
             "torchaudio": (sounds("torchaudio", "load"),),
             "pandas": (lambda: stand_in_for_tables(clock, self._columns, self._missing_files),),
             "transformers": (lambda: stand_in_for_transformers(clock),),
-            "timm": (lambda: stand_in_for_weights(clock),),
+            "timm": tuple(
+                functools.partial(function, clock)
+                for function in (stand_in_for_weights, stand_in_for_readers, answer_as_timm_did)
+            ),
             "librosa": (lambda: answer_as_librosa_did(clock), sounds("librosa", "load")),
         }
 
@@ -219,7 +228,12 @@ class _Run:
         sys.path += [folder for folder in (*plan.folders, *plan.packages) if folder not in sys.path]
 
     def _read(self, tree: ast.Module, path: str) -> None:
-        """Before a file runs: what it asks for."""
+        """Before a file runs: what it asks for. What stands in for a package gives it former names, too, so it begins
+        before names are missed."""
+        names = {name for node in ast.walk(tree) for name in _modules(node)}
+        for module in names & self._on_import.keys():
+            for stand_in in self._on_import.pop(module):
+                stand_in()
         self._missing.want(tree)
         self._compared.read(tree)
         self._columns.read(tree)
@@ -227,10 +241,6 @@ class _Run:
         self._missing_files.read(tree, path)
         if self._plan.borders:
             self._environments.read(tree)
-        names = {name for node in ast.walk(tree) for name in _modules(node)}
-        for module in names & self._on_import.keys():
-            for stand_in in self._on_import.pop(module):
-                stand_in()
 
     def _main(self) -> None:
         module = ModuleType("__main__")
