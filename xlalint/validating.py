@@ -84,6 +84,8 @@ def validate(
     comes first, then errors come before warnings and notes. ``noted`` is told what the user should know of the device.
     Raises ``WorkerError`` where there is none.
     """
+    if budget is not None:
+        settings = msgspec.structs.replace(settings, budget=budget, until=time.monotonic() + budget)
     kept = runnable(report, only)
     cases = _Cases(kept, configurations)
     cases.look_for_scripts(folders, packages, settings, invocation)
@@ -93,7 +95,7 @@ def validate(
                 "the programs are run beside the network: the device asks for it, or the system does not take it away"
             )
         order = sorted(kept, key=cases.urgency, reverse=True) if budget is not None else kept
-        run = _within(budget, partial(cases.run, settings=settings), settings)
+        run = _within_budget(partial(cases.run, settings=settings), settings)
         evidences = pool.map(run if told is None else _Followed(run, len(kept), told), order)
         proved = {
             id(one): msgspec.structs.replace(one, evidence=evidence)
@@ -102,15 +104,12 @@ def validate(
     return msgspec.structs.replace(report, diagnostics=tuple(proved[id(one)] for one in kept))
 
 
-def _within(budget: float | None, run: Run, settings: Settings) -> Run:
-    """``run`` up to the end of the time that is given from now on; after it nothing is begun."""
-    if budget is None:
-        return run
-    end = time.monotonic() + budget
+def _within_budget(run: Run, settings: Settings) -> Run:
+    """``run`` up to the end of the time that is given; after it nothing is begun."""
 
     def in_time(diagnostic: Diagnostic, worker: Worker) -> Evidence:
-        if time.monotonic() > end:
-            return no_evidence(f"the budget of {budget:g} s was spent", settings, worker.versions)
+        if settings.is_spent:
+            return no_evidence(f"the budget of {settings.budget:g} s was spent", settings, worker.versions)
         return run(diagnostic, worker)
 
     return in_time

@@ -30,6 +30,14 @@ class Case(NamedTuple):
 HUB = "`google/electra-small-discriminator` is not downloaded: a "
 CASES = (
     Case(
+        "files_of_tokens",
+        (
+            r"`data/tokens/\*\.bin` names 64 made-up files, as nothing is there",
+            r"`0\.bin` holds made-up numbers, as it is not there",
+            "`verbose` of a scheduler says nothing, as it is gone",
+        ),
+    ),
+    Case(
         "image_sides", ("images that are made up have 64 x 64 pixels", ".*binary cross entropy"), (), ("torchvision",)
     ),
     Case(

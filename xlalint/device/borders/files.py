@@ -31,6 +31,7 @@ _os: Any = import_module("os")
 
 _TEXTS = frozenset({".txt", ".tokens", ".raw"})
 _IMAGES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff"})
+_OF_NUMBERS = frozenset({".npy", ".npz", ".bin"})
 _COUNT = 64
 """Of made-up images that a folder holds."""
 _MACHINERY = frozenset({"importlib", "importlib_metadata", "pathlib", "pkg_resources"})
@@ -158,6 +159,7 @@ def _saved(saved: dict[str, bytes]) -> None:
     original = torch.save
 
     def save(value: Any, file: Any, *args: Any, **kwargs: Any) -> None:
+        file = _path_of(file)
         if not isinstance(file, (str, os.PathLike)):
             original(value, file, *args, **kwargs)
             return
@@ -172,14 +174,21 @@ def _saved(saved: dict[str, bytes]) -> None:
     torch.save = save
 
 
+def _path_of(file: Any) -> Any:
+    """Of a file that the program has opened itself, too."""
+    name = getattr(file, "name", None)
+    return name if isinstance(name, str) and os.path.exists(name) else file
+
+
 def _restored(clock: Clock, saved: dict[str, bytes]) -> None:
     load = torch.load
     absent: list[str] = []
     """Files that were to be restored."""
 
     def loaded(file: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(file, (str, os.PathLike)) and os.path.realpath(file) in saved:
-            return load(io.BytesIO(saved[os.path.realpath(file)]), *args, **kwargs)
+        path = _path_of(file)
+        if isinstance(path, (str, os.PathLike)) and os.path.realpath(path) in saved:
+            return load(io.BytesIO(saved[os.path.realpath(path)]), *args, **kwargs)
         if isinstance(file, (str, os.PathLike)) and not (os.path.exists(file) and os.path.getsize(file)):
             clock.assume(f"`{Path(file).name}` restores nothing, as it is not there")
             absent.append(str(file))
@@ -227,8 +236,9 @@ def _names(clock: Clock, asks: Callable[[str], bool]) -> None:
         if found or not isinstance(pattern, (str, os.PathLike)) or _has_images(folder, form):
             return found
         suffix = os.path.splitext(form)[1].lower()
-        suffix = suffix if suffix in _IMAGES else ".jpg"
-        clock.assume(f"`{pattern}` names {_COUNT} made-up images, as nothing is there")
+        suffix = suffix if suffix in _IMAGES or suffix in _OF_NUMBERS else ".jpg"
+        what = "files" if suffix in _OF_NUMBERS else "images"
+        clock.assume(f"`{pattern}` names {_COUNT} made-up {what}, as nothing is there")
         return [os.path.join(folder.replace("*", "0"), f"{number}{suffix}") for number in range(_COUNT)]
 
     def listed(folder: Any = ".") -> list[Any]:
@@ -255,7 +265,9 @@ def _asker() -> Any:
 def _has_images(folder: str, form: str) -> bool:
     """Whether an empty answer is the program's own business: the folder is there, or something else is asked for."""
     suffix = os.path.splitext(form)[1].lower()
-    return (bool(folder) and os.path.isdir(folder)) or not (suffix in _IMAGES or suffix in (".*", ""))
+    return (bool(folder) and os.path.isdir(folder)) or not (
+        suffix in _IMAGES or suffix in _OF_NUMBERS or suffix in (".*", "")
+    )
 
 
 def _opened_images(clock: Clock, sizes: ImageSizes) -> None:

@@ -308,11 +308,14 @@ def _of_spectra(told: Told) -> None:
 
 
 def _without_argument(function: Any, name: str, told: Told) -> Any:
+    """The last one by place."""
+    taken = len(inspect.signature(function).parameters)
+
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        if kwargs.pop(name, None) is not None:
+        if kwargs.pop(name, None) is not None or len(args) == taken + 1:
             told(f"`{name}` of a scheduler says nothing, as it is gone")
-        return function(*args, **kwargs)
+        return function(*args[:taken], **kwargs)
 
     return called
 

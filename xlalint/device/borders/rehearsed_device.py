@@ -92,6 +92,7 @@ _ANSWERS: dict[str, dict[str, Any]] = {
         "all_gather": _first,
         "mesh_reduce": _mesh_reduce,
         "rendezvous": _nothing,
+        "set_replication": _nothing,
         "add_step_closure": _closure,
         "save": _nothing,
         "set_rng_state": _nothing,

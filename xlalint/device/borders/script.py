@@ -31,6 +31,7 @@ from xlalint.device.borders.former_environments import FormerEnvironments
 from xlalint.device.borders.former_librosa import answer_as_librosa_did
 from xlalint.device.borders.former_scipy import answer_as_scipy_did
 from xlalint.device.borders.former_timm import answer_as_timm_did
+from xlalint.device.borders.former_transformers import answer_as_transformers_did
 from xlalint.device.borders.former_versions import answer_as_then, answer_as_torchvision_did
 from xlalint.device.borders.image_sizes import ImageSizes
 from xlalint.device.borders.instrumented_files import Instrumentation, InstrumentedFinder
@@ -187,7 +188,7 @@ class _Run:
             "soundfile": (sounds("soundfile", "read"),),
             "torchaudio": (sounds("torchaudio", "load"),),
             "pandas": (lambda: stand_in_for_tables(clock, self._columns, self._missing_files),),
-            "transformers": (lambda: stand_in_for_transformers(clock),),
+            "transformers": (lambda: stand_in_for_transformers(clock), answer_as_transformers_did),
             "timm": tuple(
                 functools.partial(function, clock)
                 for function in (stand_in_for_weights, stand_in_for_readers, answer_as_timm_did)

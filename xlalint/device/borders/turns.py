@@ -1,7 +1,7 @@
 """The loops of a script: those that take steps run for as many turns as are asked for, and the rest as they are.
 
 A loop takes steps where a loader gives it its items, where an optimizer updates in its turns, or where the linter
-says so. What lies around such a loop, as epochs do, runs once.
+says so. What lies around such a loop, as epochs do, runs once, unless it goes through a short list.
 """
 
 from __future__ import annotations
@@ -10,22 +10,28 @@ import inspect
 import sys
 import threading
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from types import FrameType
 from typing import Any
 
 from xlalint.device.borders.clock import Clock, Enough
 from xlalint.device.borders.plan import CUT_OFF, LoopPlace, Plan
 
+torch: Any = import_module("torch")
 _OTHERS = 2
 """Turns of loops that take steps, where another one is counted."""
 _AROUND = 1
+_FEW = 4
+"""Items of a list, such as the names of an epoch's phases."""
 
 
 @dataclass
 class _Turn:
     site: LoopPlace
     updates: int
+    draws: int
     holds_steps: bool = False
 
 
@@ -43,6 +49,8 @@ class Loops:
     counted_in_half: int = 0
     _taking_steps: set[LoopPlace] = field(default_factory=set)
     _drawn: set[LoopPlace] = field(default_factory=set)
+    _evaluating: set[LoopPlace] = field(default_factory=set)
+    """Loops whose turns ask a loader themselves, where no gradients are wanted."""
     _around: set[LoopPlace] = field(default_factory=set)
     _open: list[_Turn] = field(default_factory=list)
     _thread: int = field(default_factory=threading.get_ident)
@@ -63,14 +71,24 @@ class Loops:
         """Whether a thread of the program's or of a library asks, as one does that draws ahead: it takes no steps."""
         return threading.get_ident() != self._thread
 
-    def is_enough(self, site: LoopPlace, count: int) -> bool:
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """While a loop asks for its next item."""
+        self.drawing += 1
+        try:
+            yield
+        finally:
+            self.drawing -= 1
+
+    def is_enough(self, site: LoopPlace, count: int, names_few: bool = False) -> bool:
+        """``names_few``: the program names each of the turns, and may ask later for what each has left."""
         if self.is_elsewhere:
             return False
         if site == self.plan.loop:
             return count >= self.steps
-        if site in self._taking_steps:
+        if site in self._taking_steps or site in self._evaluating:
             return count >= self.most
-        return site in self._around and count >= _AROUND
+        return site in self._around and count >= _AROUND and not names_few
 
     def is_passed_over(self, site: LoopPlace, frame: FrameType) -> bool:
         """Whether a loop of a generator only hands on what it iterates over: who asks it takes the steps."""
@@ -116,7 +134,7 @@ class Loops:
         if site == self.plan.loop:
             self.counted += 1
             self.counted_in_half += self.clock.is_in_half
-        turn = _Turn(site, self.clock.updates)
+        turn = _Turn(site, self.clock.updates, self.clock.draws)
         self._open.append(turn)
         return turn
 
@@ -129,9 +147,25 @@ class Loops:
                 self._taking_steps.discard(turn.site)
         elif self.clock.updates > turn.updates:
             self._taking_steps.add(turn.site)
+        elif self.clock.draws > turn.draws and not torch.is_grad_enabled():
+            self._evaluating.add(turn.site)
+            for each in self._open:
+                # It has not asked itself.
+                each.draws = self.clock.draws
         if turn.holds_steps or turn.site in self._taking_steps or turn.site == self.plan.loop:
             for each in self._open:
                 each.holds_steps = True
+
+
+def _asked_for(given: Iterator[Any], loops: Loops) -> Iterator[Any]:
+    """One by one, as a loop of the program's asks."""
+    while True:
+        try:
+            with loops.asking():
+                item = next(given)
+        except StopIteration:
+            return
+        yield item
 
 
 @dataclass
@@ -145,21 +179,23 @@ class LoopsOfFile:
     def turns(self, items: Iterable[Any], line: int) -> Iterator[Any]:
         """The items of a `for`, up to the last one that is wanted."""
         loops, site = self.loops, LoopPlace(self.path, line)
-        if loops.is_passed_over(site, sys._getframe(1)):
-            yield from items
+        passed_over = loops.is_passed_over(site, sys._getframe(1))
+        with loops.asking():
+            given = iter(items)
+        if passed_over:
+            yield from _asked_for(given, loops)
             return
-        given, count, opened = iter(items), 0, False
+        count, opened = 0, False
+        names_few = isinstance(items, (list, tuple)) and len(items) <= _FEW
         try:
-            while not loops.is_enough(site, count):
+            while not loops.is_enough(site, count, names_few):
                 opened = loops.opens_surplus(site, count) or opened
                 drawn = loops.clock.draws
-                loops.drawing += 1
                 try:
-                    item = next(given)
+                    with loops.asking():
+                        item = next(given)
                 except StopIteration:
                     return
-                finally:
-                    loops.drawing -= 1
                 turn = loops.begin(site, loops.clock.draws > drawn)
                 try:
                     yield item

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Mapping
 
 import msgspec
@@ -30,3 +32,11 @@ class Settings(msgspec.Struct, frozen=True):
     modes: tuple[Mode, ...] = (Mode.LAZY,)
     given: dict[str, str] = {}
     """What the user says of arguments of scripts, and of names that a slice lacks: Python, by name."""
+    budget: float = math.inf
+    """Seconds."""
+    until: float = math.inf
+    """The end of the budget, by the monotonic clock: then no finding is begun, and no further command line tried."""
+
+    @property
+    def is_spent(self) -> bool:
+        return time.monotonic() > self.until

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pprint
 import re
+import time
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,6 +31,8 @@ _PRELOADED = ("torchvision", "xlalint.device.borders.script")
 _LEAST_MEMORY = 4 << 30
 _COMMANDS = 16
 """Command lines of a script that are rehearsed besides its defaults."""
+_OF_BUDGET = 0.25
+"""The share of a budget that may go to the search for them, which other findings may not need."""
 _REHEARSALS = 3
 """That follow one which failed, and found something."""
 Command = tuple[tuple[str, str], ...]
@@ -97,7 +100,7 @@ class ScriptRuns:
         self._folders = tuple(dict.fromkeys(os.path.realpath(each) for each in folders if os.path.isdir(each)))
         self.steps = max(_FEWEST, settings.steps // 2)
         """Of the shorter run."""
-        self._seconds, self._given = max(settings.seconds, _SECONDS), settings.given
+        self._seconds, self._given, self._settings = max(settings.seconds, _SECONDS), settings.given, settings
         self._numbers = {_key(one): number for number, one in reversed([*enumerate(diagnostics)])}
         self._places = tuple(_place(one, one.code in raising) for one in diagnostics)
         self._loops = tuple(dict.fromkeys(loop for one in diagnostics if (loop := loop_of(one)) is not None))
@@ -106,6 +109,8 @@ class ScriptRuns:
         self._known: dict[_Asked, ScriptRun] = {}
         self._rehearsals: dict[_Asked, ScriptRun] = {}
         self._locks: dict[_Asked, Lock] = {}
+        self._searched = 0.0
+        """Seconds that were spent on command lines other than the default one."""
         self._lock = Lock()
 
     def number(self, one: Diagnostic) -> int:
@@ -119,7 +124,11 @@ class ScriptRuns:
         if plain is None or plain.reached[number]:
             return ()
         for command in self._commands(script, one, plain):
+            if self._searched > _OF_BUDGET * self._settings.budget or self._settings.is_spent:
+                break
+            began = time.monotonic()
             rehearsed = self._rehearsal(script, command, worker).long
+            self._searched += time.monotonic() - began
             if rehearsed is not None and rehearsed.reached[number]:
                 return command
         return ()
