@@ -157,8 +157,8 @@ class Loops:
                 each.holds_steps = True
 
 
-def _asked_for(given: Iterator[Any], loops: Loops) -> Iterator[Any]:
-    """One by one, as a loop of the program's asks."""
+def _one_by_one(given: Iterator[Any], loops: Loops) -> Iterator[Any]:
+    """As a loop of the program's asks."""
     while True:
         try:
             with loops.asking():
@@ -183,7 +183,7 @@ class LoopsOfFile:
         with loops.asking():
             given = iter(items)
         if passed_over:
-            yield from _asked_for(given, loops)
+            yield from _one_by_one(given, loops)
             return
         count, opened = 0, False
         names_few = isinstance(items, (list, tuple)) and len(items) <= _FEW
