@@ -21,7 +21,7 @@ PROGRAMS = Path(__file__).parent / "programs" / "borders"
 class Case(NamedTuple):
     program: str
     assumed: tuple[str, ...]
-    """Patterns, each of an assumption."""
+    """Patterns, each of an assumption that there is."""
     not_assumed: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     script: str = "train.py"
@@ -29,6 +29,7 @@ class Case(NamedTuple):
 
 HUB = "`google/electra-small-discriminator` is not downloaded: a "
 CASES = (
+    Case("compiled_loops", ()),
     Case(
         "files_of_tokens",
         (

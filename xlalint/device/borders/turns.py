@@ -176,10 +176,15 @@ class LoopsOfFile:
     loops: Loops
     _whiles: dict[int, _While] = field(default_factory=dict)
 
-    def turns(self, items: Iterable[Any], line: int) -> Iterator[Any]:
-        """The items of a `for`, up to the last one that is wanted."""
-        loops, site = self.loops, LoopPlace(self.path, line)
-        passed_over = loops.is_passed_over(site, sys._getframe(1))
+    def turns(self, items: Iterable[Any], line: int) -> Iterable[Any]:
+        """The items of a `for`, up to the last one that is wanted. What dynamo traces stays as it is."""
+        if torch.compiler.is_compiling():
+            return items
+        site = LoopPlace(self.path, line)
+        return self._watched(items, site, self.loops.is_passed_over(site, sys._getframe(1)))
+
+    def _watched(self, items: Iterable[Any], site: LoopPlace, passed_over: bool) -> Iterator[Any]:
+        loops = self.loops
         with loops.asking():
             given = iter(items)
         if passed_over:
@@ -209,10 +214,13 @@ class LoopsOfFile:
 
     def enter(self, line: int) -> None:
         """Before a `while`."""
-        self._whiles[line] = _While()
+        if not torch.compiler.is_compiling():
+            self._whiles[line] = _While()
 
     def turn(self, line: int) -> bool:
         """Whether a `while` may ask for another turn."""
+        if torch.compiler.is_compiling():
+            return True
         loops, site = self.loops, LoopPlace(self.path, line)
         if loops.is_passed_over(site, sys._getframe(1)):
             return True
@@ -230,6 +238,8 @@ class LoopsOfFile:
 
     def leave(self, line: int) -> None:
         """Behind a `while`, however it ended."""
+        if torch.compiler.is_compiling():
+            return
         own = self._whiles.pop(line, None)
         if own is None:
             return
