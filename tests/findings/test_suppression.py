@@ -39,6 +39,13 @@ def silenced(text: str) -> bool:
         "# xlalint: ignore[XLA1]",
         "# xlalint: ignore[scalar-read-in-step]",
         "# xlalint: ignore[host-transfer]",
+        "# xlalint: ignore(XLA101)",
+        "# xlalint: ignore XLA101",
+        "# xlalint: ignore XLA101, XLA201 read once an hour",
+        "# xlalint: ignore: XLA101",
+        "# xlalint: ignore read once an hour",
+        "# xlalint: ignore on a V100",
+        "# xlalint: ignore (read once an hour)",
         "# type: ignore  # xlalint: ignore[XLA101]",
         "# noqa: XLA101",
         "# NOQA: xla101",
@@ -61,6 +68,12 @@ def test_a_comment_that_names_the_rule_silences_it(comment: str) -> None:
     [
         "# xlalint: ignore[XLA201]",
         "# xlalint: ignore[]",
+        "# xlalint: ignore(XLA201)",
+        "# xlalint: ignore XLA201",
+        "# xlalint: ignore XLA201 read once an hour",
+        "# xlalint: ignore()",
+        "# xlalint: disable=XLA101",
+        "# xlalint: disable",
         "# xlalint: ignores",
         "# xlalint: ignore-next",
         "# noqa",
@@ -80,6 +93,12 @@ def test_a_comment_that_names_the_rule_silences_it(comment: str) -> None:
 )
 def test_other_comments_silence_nothing(comment: str) -> None:
     assert not silenced(f"x = loss.item()  {comment}\n")
+
+
+def test_the_line_that_is_shown_counts_inside_of_a_statement() -> None:
+    assert silenced("x = f(\n    1,\n    loss.item(),  # xlalint: ignore[XLA101]\n    2,\n)\n")
+    assert silenced("x = {\n    'loss': loss.item(),  # noqa: XLA101\n    'step': 2,\n}\n")
+    assert not silenced("x = {\n    'loss': loss.item(),\n    'step': 2,  # noqa: XLA101\n    'of': 3,\n}\n")
 
 
 def test_the_first_and_the_last_line_of_the_statement_count() -> None:
@@ -129,6 +148,36 @@ def test_a_suppression_in_use_is_not_reported() -> None:
     assert not unused("x = loss.item()  # xlalint: ignore[XLA101]\n")
     assert not unused("# xlalint: ignore-file\nx = loss.item()\n")
     assert unused("x = loss.item()  # xlalint: ignore[XLA101]\ny = 1  # xlalint: ignore\n") == [(2, 8)]
+
+
+def told(text: str) -> list[tuple[int, str, str]]:
+    found = check(text, extend_select=["XLA001"])
+    return [(one.at.line, one.message, one.help) for one in found if one.code == "XLA001"]
+
+
+def test_a_comment_on_a_line_of_its_own_is_told_where_it_belongs() -> None:
+    alone = "this comment stands on a line of its own, and silences nothing"
+    text = "# xlalint: ignore[XLA101]\n# why\n\nx = loss.item()\n"
+    assert told(text) == [(1, alone, "put it at the end of line 4")]
+    inside = "x = f(\n    # noqa: XLA101\n    loss.item(),\n)\n"
+    assert told(inside) == [(2, alone, "put it at the end of line 3")]
+    assert told("x = loss.item()\n# xlalint: ignore\n") == [(2, alone, "remove it")]
+
+
+def test_words_of_other_tools_are_told_what_to_write() -> None:
+    wrong = "`disable` is no word of xlalint: this comment silences nothing"
+    same_line = "x = loss.item()  # xlalint: disable=XLA101\n"
+    assert told(same_line) == [(1, wrong, "write `# xlalint: ignore[XLA101]`")]
+    above = "# xlalint: disable=XLA101,XLA201\nx = loss.item()\n"
+    assert told(above) == [(1, wrong, "write `# xlalint: ignore[XLA101, XLA201]` at the end of line 2")]
+    assert told("x = 1  # xlalint: skip-file\n")[0][2] == "write `# xlalint: ignore-file`"
+    assert told("x = 1  # xlalint: ignore-next-line\n")[0][2] == "write `# xlalint: ignore`"
+    assert not told("x = 1  # xlalint: the linter\n")
+
+
+def test_a_code_that_is_none_is_named() -> None:
+    ((_, message, _),) = told("x = loss.item()  # xlalint: ignore[XLA999]\n")
+    assert message == "this comment silences nothing: no rule `XLA999`"
 
 
 def test_what_was_not_looked_for_is_not_called_unused() -> None:

@@ -10,6 +10,7 @@ import msgspec
 from xlalint.facts.effect_traits import AT_ANY_HEAT
 from xlalint.facts.events import Certainty, Event, Facts, Heat, Root, RootKind, Span, Step
 from xlalint.facts.failures import Analysed
+from xlalint.findings.directives import Directive
 from xlalint.findings.fingerprint import fingerprints
 from xlalint.findings.model import (
     Cause,
@@ -31,7 +32,7 @@ from xlalint.findings.registry import Loaded
 from xlalint.findings.roots import cause
 from xlalint.findings.selection import FileIgnores, counts_in, covers, is_selected, modes_of, severity_of
 from xlalint.findings.settings import Configuration
-from xlalint.findings.suppression import UNUSED, Directive, Suppressions
+from xlalint.findings.suppression import UNUSED, Suppressions
 from xlalint.sources.layout import Layout, Statement
 from xlalint.sources.source import Source
 
@@ -120,7 +121,7 @@ class Judge:
             why=(*draft.reasons(event, placed.at), *draft.also(placed)),
             fix=draft.fix(finding.fix),
             fingerprint=name,
-            suppressed=draft.suppressed(rule, placed.statement),
+            suppressed=draft.suppressed(placed),
             repeats=event.repeats,
             loop_line=event.loop_line,
             neutral=finding.neutral or rule.neutral,
@@ -256,8 +257,8 @@ class _Draft:
             return None
         return self._tools.text_edits(edit, self.source, self._statement_span(edit.span.line))
 
-    def suppressed(self, rule: Rule, statement: Statement) -> str | None:
-        directive = self._suppressions.covering(rule, statement.first, statement.last)
+    def suppressed(self, placed: _Placed) -> str | None:
+        directive = self._covering(placed)
         if directive is None:
             return None
         self._used.add(directive)
@@ -265,15 +266,21 @@ class _Draft:
 
     def is_covered(self, placed: _Placed) -> bool:
         """Whether a comment would silence it; that the comment was of use is not noted."""
-        statement = placed.statement
-        return self._suppressions.covering(placed.finding.rule, statement.first, statement.last) is not None
+        return self._covering(placed) is not None
+
+    def _covering(self, placed: _Placed) -> Directive | None:
+        """A comment on the first or last line of the statement, or on a line that is shown."""
+        at, statement = placed.at, placed.statement
+        shown = range(at.line, min(at.end_line, statement.last) + 1)
+        return self._suppressions.covering(placed.finding.rule, {statement.first, statement.last, at.line, *shown})
 
     def unused_suppressions(
         self, rules: Sequence[Rule], active: Sequence[Rule], level: Severity
     ) -> Iterator[Diagnostic]:
-        unused = self._suppressions.unused(self._used, rules, active)
-        rows = [(UNUSED.code, "", self._lines[one.line - 1]) for one in unused]
-        for directive, name in zip(unused, fingerprints(rows), strict=True):
+        useless = self._suppressions.useless(self._used, rules, active)
+        rows = [(UNUSED.code, "", self._lines[one.directive.line - 1]) for one in useless]
+        for one, name in zip(useless, fingerprints(rows), strict=True):
+            directive = one.directive
             end = directive.column + len(directive.text)
             yield Diagnostic(
                 path=self.source.path,
@@ -285,8 +292,8 @@ class _Draft:
                 certainty=Certainty.CERTAIN,
                 heat=Heat.ONCE,
                 modes=tuple(Mode),
-                message="this comment silences nothing",
-                help="remove it",
+                message=one.message,
+                help=one.help,
                 why=(),
                 fix=None,
                 fingerprint=name,

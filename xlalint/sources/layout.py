@@ -82,6 +82,13 @@ class Layout:
         number = bisect_right(self._held, (newline, len(self._text)))
         return self._held[number - 1] if number and newline < self._held[number - 1][1] else None
 
+    def code_after(self, line: int) -> int | None:
+        """The first line below ``line`` with more than a comment on it."""
+        lines = self._text.split("\n")[line:]
+        alone = {comment.line for comment in self.comments if comment.alone}
+        numbered = enumerate(lines, line + 1)
+        return next((number for number, text in numbered if text.strip() and number not in alone), None)
+
     def code_at(self, line: int) -> Code:
         """The code of the logical line that holds ``line``: without indentation, comment, and a header's colon."""
         statement = self.statement_at(line)
