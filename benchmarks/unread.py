@@ -195,7 +195,7 @@ def figures() -> None:
         rounds[row["round"]].append(row)
     print("| round | judged | useful | right | certain ones that are right | second readings that agree |")
     print("| --- | --- | --- | --- | --- | --- |")
-    for number, rows in sorted(rounds.items()):
+    for number, rows in sorted(rounds.items(), key=lambda each: int(each[0])):
         scored = [row for row in rows if row["verdict"] != "CANT-TELL"]
         counted = Counter(row["verdict"] for row in scored)
         quiet = sum(row["verdict"] == "TRUE-NW" and row["severity"] == "note" for row in scored)
