@@ -26,6 +26,8 @@ def test_the_name_is_the_same_in_every_run() -> None:
         "x = f(\n    a['k'],  # the key\n    b,\n)",
         "x = \\\n  f( a[ 'k' ], b )  # why",
         'x = f(a["k"], b)',
+        "x = (\n    f(a['k'], b)\n)",
+        "x = f((a['k']), (b),)",
     ],
 )
 def test_layout_does_not_matter(other: str) -> None:

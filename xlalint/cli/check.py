@@ -15,8 +15,10 @@ import click
 from xlalint.cli.caching import Choice, cache_options
 from xlalint.cli.console import complain, say, use_color
 from xlalint.cli.entry import FAILED
+from xlalint.cli.hiding import Hiding, hiding_options
 from xlalint.cli.options import TERMS, ReportPath, configurations, project_options, settings_options
 from xlalint.cli.progress import ProgressLine
+from xlalint.cli.silencing import DEFAULT_REASON, add_ignores, one_line
 from xlalint.cli.stages import Stages
 from xlalint.sources.observations import Observations
 from xlalint.sources.observed import observing
@@ -71,6 +73,16 @@ class Reading(NamedTuple):
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even where something is found.")
 @click.option("--strict", is_flag=True, help="Exit with 2 where any file can't be read.")
 @click.option("--ignore-suppressions", is_flag=True, help="Report suppressed findings too.")
+@click.option(
+    "--add-ignores",
+    "add_ignores_to_files",
+    is_flag=True,
+    help="Write a comment that silences it at the line of each finding.",
+)
+@click.option(
+    "--reason", default=DEFAULT_REASON, show_default=True, callback=one_line, help="The reason in these comments."
+)
+@hiding_options
 @cache_options
 @click.option("--stdin-filename", metavar="FILE", help="Path of the source on standard input (`-`).")
 @project_options
@@ -81,6 +93,8 @@ def command(
     stdin_filename: str | None,
     show_settings: bool,
     show_files: bool,
+    add_ignores_to_files: bool,
+    reason: str,
     project: str | None,
     no_project: bool,
     **chosen: Any,
@@ -93,8 +107,11 @@ def command(
     gc.disable()
     output = output_of(chosen)
     choice = Choice.of(chosen)
+    hiding = Hiding.of(chosen).without_default(chosen["isolated"])
     if stdin_filename and "-" not in paths:
         raise click.UsageError("--stdin-filename is for standard input: give `-` as a PATH")
+    if add_ignores_to_files and "-" in paths:
+        raise click.UsageError("--add-ignores writes to files, and standard input is none")
     paths = paths or (".",)
     named = named_paths(path for path in paths if path != "-")
     settings = dict(chosen)
@@ -112,6 +129,10 @@ def command(
             seen,
             lambda: linted(named, configured, stdin, reading, output),
         )
+    report = hiding.applied(report, configured, [*map(str, named), *([stdin.name] if stdin is not None else [])])
+    if add_ignores_to_files:
+        complain_of(report, stdin, output, named)
+        return add_ignores(report, reason, quiet=output.quiet)
     written = write_report(report, configured, stdin, output)
     complain_of(report, stdin, output, named)
     return exit_code(report, configured, output) if written else FAILED

@@ -21,6 +21,7 @@ INTERRUPTED = 130
 # By name: `xlalint rule` must not pay for what `check` imports.
 COMMANDS: Mapping[str, str] = MappingProxyType(
     {
+        "baseline": "xlalint.cli.baseline",
         "calibrate": "xlalint.cli.calibrate",
         "check": "xlalint.cli.check",
         "clean": "xlalint.cli.clean",

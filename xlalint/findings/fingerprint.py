@@ -1,7 +1,7 @@
 """Fingerprints of findings, which stay the same when the file is edited elsewhere.
 
 No path and no line go into it: a moved file or an import added above leaves it as it is. Nor does layout: blanks,
-line breaks, comments, the kind of quotes and a trailing comma may change.
+line breaks, comments, the kind of quotes, a trailing comma and parentheses around an expression may change.
 """
 
 from __future__ import annotations
@@ -27,6 +27,26 @@ _TOKEN = lazy_pattern(
 )
 _PLAIN_QUOTES = lazy_pattern(r"""([A-Za-z]*)'([^'"\\]+)'""")
 _CLOSING = frozenset(")]}")
+# After these a parenthesis holds an expression together, and is no call.
+_BEFORE_GROUPS = frozenset(
+    (
+        "and",
+        "as",
+        "assert",
+        "async",
+        "await",
+        "del",
+        "elif",
+        "else",
+        "except",
+        "for",
+        "from",
+        "if",
+        "import",
+        "in",
+        "is",
+    )
+) | {"lambda", "not", "or", "raise", "return", "while", "with", "yield"}
 
 
 def fingerprint(code: str, scope: str, statement: str, nth: int) -> str:
@@ -56,6 +76,7 @@ def fingerprints(findings: Iterable[tuple[str, str, str]]) -> list[str]:
 
 def _tokens(statement: str) -> list[str]:
     tokens: list[str] = []
+    opened: list[bool] = []
     for match in _TOKEN.finditer(statement):
         if match.lastgroup == "blank":
             continue
@@ -64,5 +85,17 @@ def _tokens(statement: str) -> list[str]:
             token = _PLAIN_QUOTES.sub(r'\1"\2"', token) if _PLAIN_QUOTES.fullmatch(token) else token
         elif token in _CLOSING and tokens and tokens[-1] == ",":
             tokens.pop()
-        tokens.append(token)
+        if token == "(":
+            opened.append(_is_group(tokens))
+        is_group = bool(opened) and opened[-1]
+        if token == ")" and opened:
+            opened.pop()
+        if token not in "()" or not is_group:
+            tokens.append(token)
     return tokens
+
+
+def _is_group(before: list[str]) -> bool:
+    """Whether a parenthesis that opens here, as formatters add and remove them, holds an expression together."""
+    last = before[-1] if before else ""
+    return not last or last in _BEFORE_GROUPS or not (last[-1].isalnum() or last[-1] in "_)]}\"'")

@@ -318,3 +318,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """None where some file imports torch_xla, or the user says whether it runs on XLA."""
     remarks: tuple[str, ...] = ()
     """What the user should know of how files were read, a line each."""
+    accepted: int = 0
+    """Findings that a baseline hides."""
+    untouched: int = 0
+    """Findings on lines that have not changed since the revision that is asked for."""

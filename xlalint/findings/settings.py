@@ -98,6 +98,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="kebab", forbid
     """In millions of bytes."""
     profile: str | None = None
     """A file of ``xlalint calibrate``: what the device does that the code is for."""
+    baseline: str | None = None
+    """The file of accepted findings, if it is not that of the default name."""
     follow: bool = True
     """Whether calls into installed packages are followed through their source."""
     python: str | None = None
@@ -188,7 +190,7 @@ def _check_numbers(settings: Settings, origin: str) -> None:
 
 def _check_names(settings: Settings, origin: str) -> None:
     """What names something must be able to: an empty path, or a hint that is no name, would mean nothing."""
-    for key, path in (("profile", settings.profile), ("python", settings.python)):
+    for key, path in (("profile", settings.profile), ("python", settings.python), ("baseline", settings.baseline)):
         if path == "":
             raise ConfigurationError(f"{origin}: key `{key}`: the path is empty")
         if path is not None and "\0" in path:

@@ -59,6 +59,8 @@ def _summary(report: Report, diagnostics: Sequence[Diagnostic], context: ReportC
         "by_code": {code: by_code[code] for code in sorted(by_code)},
         "most_costly": [_costly(one) for one in most_costly(roots, context.measured)],
         "seconds": round(report.seconds, 3),
+        **({"accepted": report.accepted} if report.accepted else {}),
+        **({"untouched": report.untouched} if report.untouched else {}),
         **({"held_back": msgspec.to_builtins(report.held_back)} if report.held_back is not None else {}),
     }
 

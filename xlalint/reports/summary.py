@@ -13,14 +13,23 @@ def summary_line(report: Report, diagnostics: Sequence[Diagnostic]) -> str:
     skipped = _left_out(report)
     if not report.files:
         return f"No files checked ({skipped})." if skipped else "No files checked."
-    aside = f", {skipped}" if skipped else ""
+    told = ", ".join(filter(None, [skipped, *_hidden(report)]))
+    aside = f", {told}" if told else ""
     checked = f"{plural(report.files, 'file')} checked"
     if not diagnostics:
-        # What was not looked at is not clear.
-        return f"Found nothing in what was linted: {checked}{aside}." if skipped else f"All clear: {checked}."
+        # What was not looked at is not clear, nor is what is hidden.
+        begin = "Found nothing in what was linted" if skipped else "Found nothing new" if told else "All clear"
+        return f"{begin}: {checked}{aside}."
     proved = _by_verdict(diagnostics)
     places = plural(len({diagnostic.path for diagnostic in diagnostics}), "file")
     return f"Found {_by_severity(diagnostics)} in {places} ({checked}{aside}){proved}."
+
+
+def _hidden(report: Report) -> Iterator[str]:
+    if report.accepted:
+        yield f"{plural(report.accepted, 'finding')} accepted by the baseline"
+    if report.untouched:
+        yield f"{plural(report.untouched, 'finding')} on lines that have not changed"
 
 
 def _left_out(report: Report) -> str:
