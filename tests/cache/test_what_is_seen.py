@@ -140,6 +140,9 @@ MAY_LOOK = {
     "sources/seen_state.py": "it looks again",
     "sources/read.py": "it notes what it read",
     "sources/discover.py": "whether an entry is a link stands in the listing",
+    "sources/git_changes.py": "after the run, of a report that is finished",
+    "findings/baseline.py": "after the run, of a report that is finished",
+    "findings/hiding.py": "after the run, of a report that is finished",
 }
 
 
