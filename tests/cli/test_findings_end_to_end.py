@@ -105,3 +105,22 @@ def test_a_line_is_explained(xlalint: Xlalint) -> None:
     outcome = xlalint("explain", f"train.py:{LINE}")
     assert outcome.code == 0
     assert "loss" in outcome.out
+
+
+@pytest.mark.parametrize("form", ["sarif", "gitlab", "junit", "rdjson", "markdown", "github"])
+def test_each_format_of_ci_names_the_read(xlalint: Xlalint, form: str) -> None:
+    outcome = xlalint("--output-format", form, "--select", "XLA101", ".")
+    assert outcome.code == 1
+    assert "XLA101" in outcome.out
+    assert str(LINE) in outcome.out
+    assert xlalint("--output-format", form, "-o", "report", "--select", "XLA101", ".").out == ""
+    assert Path("report").read_text() == outcome.out
+
+
+def test_a_clean_run_lists_all_rules_in_sarif(xlalint: Xlalint) -> None:
+    Path("clean").mkdir()
+    Path("clean/a.py").write_text("x = 1\n")
+    (run,) = json.loads(xlalint("--output-format", "sarif", "clean").out)["runs"]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert rules == [line.split()[0] for line in xlalint("rule").out.splitlines()]
+    assert run["results"] == []

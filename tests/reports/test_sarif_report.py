@@ -14,7 +14,7 @@ import pytest
 from jsonschema import Draft4Validator
 
 from xlalint.findings.model import Position, Report, Severity
-from xlalint.reports import ReportContext, RuleCard, render
+from xlalint.reports import ReportContext, RuleCard, limits_met, render
 
 Make = Callable[..., tuple[Report, ReportContext]]
 
@@ -267,3 +267,30 @@ print("sarif_om" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "True"]
+
+
+def test_all_rules_are_listed_in_a_clean_run(clean: Report, context: ReportContext) -> None:
+    (run,) = json.loads(render(clean, "sarif", context=context))["runs"]
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["XLA101"]
+
+
+def test_what_looks_like_a_link_is_none(one_finding: Make) -> None:
+    report, context = one_finding("x", Position(1, 1, 1, 2), message="`fns[0](x)` reads `x[1]`")
+    (run,) = json.loads(render(report, "sarif", context=context))["runs"]
+    assert run["results"][0]["message"]["text"] == r"`fns\[0\](x)` reads `x[1]`"
+
+
+def test_more_than_github_takes_is_left_out_and_told(one_finding: Make) -> None:
+    report, context = one_finding("x", Position(1, 1, 1, 2))
+    first = report.diagnostics[0]
+    found = [msgspec.structs.replace(first, at=Position(line, 1, line, 2)) for line in range(1, 25_003)]
+    found[0] = msgspec.structs.replace(found[0], severity=Severity.NOTE)
+    found[7] = msgspec.structs.replace(found[7], severity=Severity.NOTE)
+    many = msgspec.structs.replace(report, diagnostics=tuple(found))
+    (run,) = json.loads(render(many, "sarif", context=context))["runs"]
+    lines = [place(result["locations"][0])[1]["startLine"] for result in run["results"]]
+    assert lines == [line for line in range(1, 25_003) if line not in (1, 8)]
+    told = "SARIF for GitHub holds 25,000 results: the 2 least severe and least hot are left out"
+    assert run["invocations"][0]["toolExecutionNotifications"][-1]["message"]["text"] == told
+    assert limits_met(many, "sarif", context=context) == told
+    assert not limits_met(report, "sarif", context=context)

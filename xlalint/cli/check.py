@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from xlalint.cli.caching import Choice, cache_options
-from xlalint.cli.console import complain, say, use_color
+from xlalint.cli.console import complain, in_chunks, say, use_color
 from xlalint.cli.entry import FAILED
 from xlalint.cli.hiding import Hiding, hiding_options
 from xlalint.cli.options import TERMS, ReportPath, configurations, project_options, settings_options
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from xlalint.inputs import Stdin
     from xlalint.unchanged import Question
 
-_FORMATS = ("text", "concise", "json", "sarif", "github")
+_FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab", "junit", "rdjson", "markdown")
 # Read by programs, which take UTF-8 whatever the locale says.
-_FOR_PROGRAMS = frozenset({"json", "sarif"})
+_FOR_PROGRAMS = frozenset({"json", "sarif", "gitlab", "junit", "rdjson", "markdown"})
 
 
 class Output(NamedTuple):
@@ -198,7 +198,7 @@ def linted(
 def write_report(report: Report, configured: Configurations, stdin: Stdin | None, output: Output) -> bool:
     """False if the report could not be written; the user has been told."""
     from xlalint.cli.rendering import context_for
-    from xlalint.reports import render
+    from xlalint.reports import limits_met, pieces
 
     color = use_color(output.color, to_file=output.file is not None)
     context = context_for(
@@ -211,13 +211,16 @@ def write_report(report: Report, configured: Configurations, stdin: Stdin | None
         statistics=output.statistics,
         ignore_suppressions=output.ignore_suppressions,
     )
-    text = render(report, output.format, context=context)
+    limit = limits_met(report, output.format, context=context)
+    if limit:
+        complain("warning", limit)
+    text = in_chunks(pieces(report, output.format, context=context))
     if output.file is None:
-        say(text, utf8=output.format in _FOR_PROGRAMS)
+        all(say(chunk, utf8=output.format in _FOR_PROGRAMS) for chunk in text)
         return True
     try:
         with open(output.file, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+            file.writelines(text)
     except OSError as error:
         complain("error", f"{output.file}: {error.strerror or error}")
         return False

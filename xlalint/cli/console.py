@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 import click
@@ -39,6 +40,20 @@ def say(text: str, *, utf8: bool = False) -> bool:
         to_nowhere(sys.stdout)
         raise click.ClickException(f"standard output: {error.strerror or error}") from error
     return True
+
+
+def in_chunks(pieces: Iterable[str], least: int = 65_536) -> Iterator[str]:
+    """The pieces joined until there is something to write."""
+    held: list[str] = []
+    size = 0
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size >= least:
+            yield "".join(held)
+            held, size = [], 0
+    if held:
+        yield "".join(held)
 
 
 def to_nowhere(stream: TextIO) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -98,13 +98,12 @@ def _sources(stdin: Stdin | None) -> Callable[[str], list[str] | None]:
 
 
 def _cards(report: Report, configured: Configurations) -> dict[str, RuleCard]:
+    """Of all rules, for a reader who wants to know what was looked for."""
     from xlalint.findings.registry import load_one
     from xlalint.findings.suppression import UNUSED, UNUSED_PAGE
 
-    cards = {one.code: _card(load_one(one).rule, page) for one, page in _pages_found(report, configured)}
-    if any(found.code == UNUSED.code for found in report.diagnostics):
-        cards[UNUSED.code] = _card(UNUSED, UNUSED_PAGE)
-    return cards
+    cards = {one.code: _card(load_one(one).rule, page) for one, page in _pages(report, configured)}
+    return {**cards, UNUSED.code: _card(UNUSED, UNUSED_PAGE)}
 
 
 def _ranks_roots(report: Report, format: str) -> bool:
@@ -125,15 +124,26 @@ def _measured(report: Report, configured: Configurations) -> dict[str, dict[str,
 
 
 def _pages_found(report: Report, configured: Configurations) -> Iterator[tuple[Listed, str]]:
-    """The rules that found something, each with its page; the text is empty where it has none."""
+    """The rules that found something, each with its page."""
+    wanted = {found.code for found in report.diagnostics}
+    return ((one, page) for one, page in _pages(report, configured, wanted)) if wanted else iter(())
+
+
+def _pages(
+    report: Report, configured: Configurations, wanted: Collection[str] | None = None
+) -> Iterator[tuple[Listed, str]]:
+    """The rules of the working directory and of all files with findings, each with its page; the text is empty where it
+    has none."""
     from xlalint.findings.registry import RegistryError, listed, page_of
 
-    wanted = {found.code for found in report.diagnostics}
-    for path in dict.fromkeys(found.path for found in report.diagnostics):
-        for one in listed(configured.of_file(path).settings.plugins) if wanted else ():
-            if one.code not in wanted:
+    found = [configured.of_file(path) for path in dict.fromkeys(one.path for one in report.diagnostics)]
+    plugins = dict.fromkeys(one.settings.plugins for one in (configured.of_folder(os.getcwd()), *found))
+    met: set[str] = set()
+    for names in plugins:
+        for one in listed(names):
+            if one.code in met or (wanted is not None and one.code not in wanted):
                 continue
-            wanted.remove(one.code)
+            met.add(one.code)
             try:
                 yield one, page_of(one)
             except RegistryError:

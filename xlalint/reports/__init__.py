@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from types import MappingProxyType
 from typing import Final
@@ -10,7 +10,7 @@ from typing import Final
 from xlalint.findings.model import Report
 from xlalint.reports.context import ReportContext, RuleCard
 
-__all__ = ["FORMATS", "ReportContext", "RuleCard", "UnknownFormatError", "render"]
+__all__ = ["FORMATS", "ReportContext", "RuleCard", "UnknownFormatError", "limits_met", "pieces", "render"]
 
 # By name, so that `text` does not pay for what SARIF imports.
 FORMATS: Final[Mapping[str, str]] = MappingProxyType(
@@ -20,6 +20,10 @@ FORMATS: Final[Mapping[str, str]] = MappingProxyType(
         "json": "xlalint.reports.json_report",
         "sarif": "xlalint.reports.sarif",
         "github": "xlalint.reports.github",
+        "gitlab": "xlalint.reports.gitlab",
+        "junit": "xlalint.reports.junit",
+        "rdjson": "xlalint.reports.rdjson",
+        "markdown": "xlalint.reports.markdown",
     }
 )
 
@@ -37,11 +41,26 @@ def render(report: Report, format: str, *, context: ReportContext) -> str:
     With ``context.statistics`` the formats for people give the counts by code instead of the findings.
     Raises ``UnknownFormatError``.
     """
+    return "".join(pieces(report, format, context=context))
+
+
+def pieces(report: Report, format: str, *, context: ReportContext) -> Iterator[str]:
+    """The same piece by piece, so that a report of many findings need not be held as a whole."""
     if format not in FORMATS:
         raise UnknownFormatError(f"no output format `{format}`: one of {', '.join(FORMATS)}")
-    module = "xlalint.reports.statistics" if context.statistics and format in _COUNTED else FORMATS[format]
-    renderer: Callable[[Report, ReportContext], str] = import_module(module).render
-    return _encodable(renderer(report, context))
+    module = import_module(
+        "xlalint.reports.statistics" if context.statistics and format in _COUNTED else FORMATS[format]
+    )
+    if hasattr(module, "written"):
+        yield from map(_encodable, module.written(report, context))
+    else:
+        yield _encodable(module.render(report, context))
+
+
+def limits_met(report: Report, format: str, *, context: ReportContext) -> str:
+    """What a user should know that the report leaves out, as one line; empty where it has all."""
+    module = import_module(FORMATS[format])
+    return module.limit_met(report, context) if hasattr(module, "limit_met") else ""
 
 
 def _encodable(text: str) -> str:

@@ -1,7 +1,8 @@
 """SARIF 2.1.0, with what GitHub code scanning reads of it.
 
-Two limits are GitHub's own: 10 tags to a rule, 1,024 characters to a description. Regions stay on one line, because
-a pull request shows an alert only if the change holds all its lines.
+The limits are GitHub's own ("SARIF support for code scanning" in its documentation): 25,000 results to a run, 100
+locations to a result and 10 tags to a rule that are shown, 1,024 characters to a description. Regions stay on one
+line, because a pull request shows an alert only if the change holds all its lines.
 """
 
 from __future__ import annotations
@@ -17,45 +18,87 @@ import attr
 import msgspec
 import sarif_om as om  # type: ignore[import-untyped]
 
+from xlalint.facts.events import Heat
 from xlalint.findings.model import Diagnostic, Fix, Mode, Reason, Report, Safety, Severity, Skipped, TextEdit
 from xlalint.findings.roots import Group, cause_of
 from xlalint.reports import evidence
+from xlalint.reports.address import help_uri, information_uri
 from xlalint.reports.context import ReportContext, RuleCard, shown
 from xlalint.reports.grouped import line_of, others_counted, shown_groups
 from xlalint.reports.line_hash import line_hashes
+from xlalint.sources.patterns import lazy_pattern
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+_RESULTS: Final = "\ue000results\ue000"
+"""Stands for the results while the rest of the log is made."""
+MOST_IN_RUN: Final = 25_000
+_MOST_RELATED: Final = 100
 _MOST_TAGS: Final = 10
 _LONGEST_DESCRIPTION: Final = 1024
 _MOST_RESULTS: Final = 10
 """So many findings of one root are results of their own."""
+_LOOKS_LIKE_LINK = lazy_pattern(r"\[([^\[\]]*)\](?=\()")
 _FILES_AT_HAND: Final = 16
 """Results come file by file, but a chain of reasons leads into others."""
 _PROBLEM: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "recommendation"}
 
 
-def render(report: Report, context: ReportContext) -> str:
-    log = om.SarifLog(version="2.1.0", schema_uri=_SCHEMA, runs=[_run(report, context)])
-    return json.dumps(_plain(log), indent=2, ensure_ascii=False) + "\n"
-
-
-def _run(report: Report, context: ReportContext) -> Any:
+def written(report: Report, context: ReportContext) -> Iterator[str]:
+    """The log in pieces: of the results one at a time is made and written."""
     rules = _rules(report.diagnostics, context.rules)
+    kept, left_out = _within_limit(_grouped(report, context))
+    log = om.SarifLog(version="2.1.0", schema_uri=_SCHEMA, runs=[_run(report, context, rules, left_out)])
+    before, after = json.dumps(_plain(log), indent=2, ensure_ascii=False).split(f'"{_RESULTS}"')
     write = _Results(context, {code: index for index, code in enumerate(rules)})
+    indent = " " * (len(before) - len(before.rstrip(" ")))
+    # An empty list stands on one line.
+    yield before if kept else before.rstrip()
+    for number, group in enumerate(kept):
+        # A line each: indentation would double the size of what is uploaded.
+        yield (f",\n{indent}" if number else "") + json.dumps(_plain(write.result(group)), ensure_ascii=False)
+    yield (after if kept else after.lstrip()) + "\n"
+
+
+def limit_met(report: Report, context: ReportContext) -> str:
+    """Whether results are left out, and how many."""
+    _, left_out = _within_limit(_grouped(report, context))
+    return _left_out_told(left_out) if left_out else ""
+
+
+def _left_out_told(left_out: int) -> str:
+    return f"SARIF for GitHub holds {MOST_IN_RUN:,} results: the {left_out:,} least severe and least hot are left out"
+
+
+def _run(report: Report, context: ReportContext, rules: Mapping[str, RuleCard], left_out: int) -> Any:
     driver = om.ToolComponent(
         name="xlalint",
         version=context.version,
         semantic_version=context.version,
+        information_uri=information_uri(),
         rules=[_descriptor(card) for card in rules.values()],
     )
     return om.Run(
         tool=om.Tool(driver=driver),
         automation_details=om.RunAutomationDetails(id="xlalint/"),
         column_kind="unicodeCodePoints",
-        invocations=[_invocation(report, context)],
-        results=[write.result(group) for group in _grouped(report, context)],
+        invocations=[_invocation(report, context, left_out)],
+        results=[_RESULTS],
         properties={"profiles": msgspec.to_builtins(report.profiles)} if report.profiles else None,
     )
+
+
+def _within_limit(groups: Sequence[Group]) -> tuple[Sequence[Group], int]:
+    """The most severe and the hottest, in the order of the report, and how many are left out."""
+    left_out = len(groups) - MOST_IN_RUN
+    if left_out <= 0:
+        return groups, 0
+    ranked = sorted(range(len(groups)), key=lambda at: _importance(groups[at]), reverse=True)
+    return [groups[at] for at in sorted(ranked[:MOST_IN_RUN])], left_out
+
+
+def _importance(group: Group) -> tuple[bool, Severity, Heat]:
+    found = group.shown
+    return found.suppressed is None, found.severity, found.heat
 
 
 def _grouped(report: Report, context: ReportContext) -> list[Group]:
@@ -68,9 +111,9 @@ def _grouped(report: Report, context: ReportContext) -> list[Group]:
 
 
 def _rules(diagnostics: Sequence[Diagnostic], cards: Mapping[str, RuleCard]) -> dict[str, RuleCard]:
-    """The rules that the results name, by code; one without a card gets what its finding tells."""
+    """All rules, those without findings too, by code; one without a card gets what its finding tells."""
     found = {diagnostic.code: diagnostic for diagnostic in diagnostics}
-    return {code: cards.get(code) or _card(found[code]) for code in sorted(found)}
+    return {code: cards.get(code) or _card(found[code]) for code in sorted({*cards, *found})}
 
 
 def _card(diagnostic: Diagnostic) -> RuleCard:
@@ -93,6 +136,7 @@ def _descriptor(card: RuleCard) -> Any:
         name=card.name,
         short_description=description,
         full_description=description,
+        help_uri=help_uri(card.code),
         help=om.MultiformatMessageString(text=_without_markup(card.page), markdown=card.page),
         default_configuration=om.ReportingConfiguration(level=card.severity.name.lower()),
         properties={
@@ -112,7 +156,7 @@ def _without_markup(page: str) -> str:
     return "\n".join(line.lstrip("#").lstrip() if line.startswith("#") else line for line in lines)
 
 
-def _invocation(report: Report, context: ReportContext) -> Any:
+def _invocation(report: Report, context: ReportContext, left_out: int) -> Any:
     """What could not be read or was not there is told here: it has no rule."""
     skipped = [_notification(one, context) for one in report.skipped]
     missing = [
@@ -120,6 +164,8 @@ def _invocation(report: Report, context: ReportContext) -> Any:
         for path in report.named_missing
     ]
     remarks = [om.Notification(level="note", message=om.Message(text=remark)) for remark in report.remarks]
+    if left_out:
+        remarks.append(om.Notification(level="warning", message=om.Message(text=_left_out_told(left_out))))
     return om.Invocation(
         execution_successful=not report.named_missing and not any(one.internal for one in report.skipped),
         tool_execution_notifications=[*skipped, *missing, *remarks],
@@ -146,7 +192,7 @@ class _Results:
 
     def result(self, group: Group) -> Any:
         diagnostic = group.shown
-        related = list(self._related([*diagnostic.why, *map(_as_reason, group.others)]))
+        related = list(self._related([*diagnostic.why, *map(_as_reason, group.others)][:_MOST_RELATED]))
         return om.Result(
             rule_id=diagnostic.code,
             rule_index=self._rule_index[diagnostic.code],
@@ -205,7 +251,7 @@ class _Results:
         steps = [self._reason(reason) for reason in diagnostic.why]
         last = diagnostic.why[-1]
         if (last.path, last.line, last.column) != (diagnostic.path, diagnostic.at.line, diagnostic.at.column):
-            message = om.Message(text=diagnostic.message)
+            message = om.Message(text=_without_links(diagnostic.message))
             steps.append(om.Location(physical_location=self._place(diagnostic), message=message))
         locations = [om.ThreadFlowLocation(location=step) for step in steps]
         return om.CodeFlow(thread_flows=[om.ThreadFlow(locations=locations)])
@@ -218,7 +264,7 @@ class _Results:
             end_column=self._end_of_line(reason.path, reason.line),
         )
         place = _artifact(reason.path, self._context, region)
-        return om.Location(physical_location=place, message=om.Message(text=reason.text))
+        return om.Location(physical_location=place, message=om.Message(text=_without_links(reason.text)))
 
     def _fix(self, path: str, fix: Fix) -> Any:
         caution = " (unsafe: read it before you keep it)" if fix.safety is Safety.UNSAFE else ""
@@ -236,23 +282,34 @@ def _as_reason(other: Diagnostic) -> Reason:
 def _message(group: Group) -> str:
     """GitHub shows the first sentence in lists, and a related location only where the text links to it."""
     diagnostic = group.shown
-    parts = [diagnostic.message]
+    parts = [_without_links(diagnostic.message)]
     if diagnostic.evidence is not None:
         parts.append(f"On the device {evidence.headline(diagnostic.evidence)}.")
     if diagnostic.help:
-        parts.append(f"Help: {diagnostic.help}")
+        parts.append(f"Help: {_without_links(diagnostic.help)}")
     if diagnostic.why:
-        links = (f"[{_link_text(reason.text)}]({number})" for number, reason in enumerate(diagnostic.why, start=1))
+        links = (
+            f"[{_link_text(reason.text)}]({number})"
+            for number, reason in enumerate(diagnostic.why[:_MOST_RELATED], start=1)
+        )
         parts.append(f"Why: {'; '.join(links)}")
     if group.others:
         first = len(diagnostic.why) + 1
-        places = (f"[{line_of(one, diagnostic.path)}]({n})" for n, one in enumerate(group.others, start=first))
-        parts.append(f"{others_counted(group).capitalize()}: {', '.join(places)}")
+        near = group.others[: max(_MOST_RELATED + 1 - first, 0)]
+        places = [f"[{_link_text(line_of(one, diagnostic.path))}]({n})" for n, one in enumerate(near, start=first)]
+        places += ["…"] if len(near) < len(group.others) else []
+        told = others_counted(group)
+        parts.append(f"{_without_links(told[:1].upper() + told[1:])}: {', '.join(places)}")
     return "\n\n".join(parts)
 
 
 def _link_text(text: str) -> str:
     return text.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
+
+
+def _without_links(text: str) -> str:
+    """``fns[0](x)`` in a message would be read as a link from "0" to "x"."""
+    return _LOOKS_LIKE_LINK.sub(r"\\[\1\\]", text)
 
 
 def _replacement(edit: TextEdit) -> Any:

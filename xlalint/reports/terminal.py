@@ -37,10 +37,10 @@ def shown_text(text: str) -> str:
     if text.isprintable():
         return text
     one_line = " ".join(line.strip() for line in text.splitlines())
-    return "".join(_shown_character(character) for character in one_line)
+    return "".join(shown_character(character) for character in one_line)
 
 
-def _shown_character(character: str) -> str:
+def shown_character(character: str) -> str:
     return "\ufffd" if unicodedata.category(character) in _UNSHOWABLE else character
 
 
@@ -56,7 +56,7 @@ def columns(line: str) -> tuple[str, list[int]]:
             width = TAB - at % TAB
             parts.append(" " * width)
         else:
-            parts.append(_shown_character(character))
+            parts.append(shown_character(character))
             width = _width(parts[-1])
         starts.append(at + width)
     return "".join(parts), starts
