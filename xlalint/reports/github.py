@@ -34,10 +34,10 @@ class _Told(NamedTuple):
 def render(report: Report, context: ReportContext) -> str:
     """The most severe and the hottest are annotations; the log has the others as plain lines, so that none is lost."""
     groups = shown_groups(shown(report, context))
-    told = [*map(_annotation, groups), *map(_not_linted, report.skipped)]
+    told = [*map(_annotation, groups), *map(_skipped_annotation, report.skipped)]
     # What was not linted goes first: a pull request that looks clean would not say it.
     ranks = [*(one.shown.heat.value for one in groups), *(_FIRST for _ in report.skipped)]
-    kept = _within_limit(told, ranks)
+    kept = _annotated(told, ranks)
     lines = [one.command for at, one in enumerate(told) if at in kept]
     if len(kept) < len(told):
         left = len(told) - len(kept)
@@ -48,7 +48,7 @@ def render(report: Report, context: ReportContext) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _within_limit(told: Sequence[_Told], ranks: Sequence[int]) -> set[int]:
+def _annotated(told: Sequence[_Told], ranks: Sequence[int]) -> set[int]:
     """Which of them are annotations; where some are not, one notice is needed to say so."""
     by_kind: dict[str, list[int]] = {}
     for at in sorted(range(len(told)), key=lambda at: -ranks[at]):
@@ -58,7 +58,7 @@ def _within_limit(told: Sequence[_Told], ranks: Sequence[int]) -> set[int]:
     return {at for kind, each in by_kind.items() for at in each[: room[kind]]}
 
 
-def _not_linted(skipped: Skipped) -> _Told:
+def _skipped_annotation(skipped: Skipped) -> _Told:
     line = f",line={skipped.line}" if skipped.line else ""
     title = _property("xlalint (not linted)")
     properties = f"file={_property(skipped.path)}{line},title={title}"

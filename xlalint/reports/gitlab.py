@@ -20,7 +20,7 @@ def render(report: Report, context: ReportContext) -> str:
     met: Counter[str] = Counter()
     issues = [
         *(_issue(one, context, met) for one in shown(report, context)),
-        *_not_linted(report.skipped, context, met),
+        *_skipped_issues(report.skipped, context, met),
     ]
     return json.dumps(issues, indent=2, ensure_ascii=False) + "\n"
 
@@ -37,7 +37,9 @@ def _issue(found: Diagnostic, context: ReportContext, met: Counter[str]) -> dict
     }
 
 
-def _not_linted(skipped: tuple[Skipped, ...], context: ReportContext, met: Counter[str]) -> Iterator[dict[str, object]]:
+def _skipped_issues(
+    skipped: tuple[Skipped, ...], context: ReportContext, met: Counter[str]
+) -> Iterator[dict[str, object]]:
     for one in skipped:
         path = relative_path(one.path, context)
         yield {

@@ -22,8 +22,8 @@ _MARKUP = lazy_pattern(r"[\\`*_\[\]<>#|~&@!]")
 def render(report: Report, context: ReportContext) -> str:
     diagnostics = shown(report, context)
     groups = sorted(shown_groups(diagnostics), key=lambda one: -one.shown.severity)
-    lines = ["## xlalint", "", _escaped(summary_line(report, diagnostics))]
-    lines += [f"\n{_escaped(line)}" for line in filter(None, [held_back_line(report), *profile_lines(report)])]
+    lines = ["## xlalint", "", _cell_text(summary_line(report, diagnostics))]
+    lines += [f"\n{_cell_text(line)}" for line in filter(None, [held_back_line(report), *profile_lines(report)])]
     if groups:
         lines += ["", "| level | rule | place | finding | what to write |", "| --- | --- | --- | --- | --- |"]
         lines += (_row(group, context) for group in groups[:MOST_ROWS])
@@ -31,7 +31,7 @@ def render(report: Report, context: ReportContext) -> str:
         lines += ["", f"{len(groups) - MOST_ROWS} more roots are not listed here."]
     if report.skipped:
         lines += ["", "### Not linted", ""]
-        lines += [f"- {_escaped(one.place)}: {_escaped(one.reason)}" for one in report.skipped[:MOST_ROWS]]
+        lines += [f"- {_cell_text(one.place)}: {_cell_text(one.reason)}" for one in report.skipped[:MOST_ROWS]]
         more = len(report.skipped) - MOST_ROWS
         lines += [f"- {plural(more, 'more')}"] if more > 0 else []
     return "".join(f"{line}\n" for line in lines)
@@ -42,19 +42,19 @@ def _row(group: Group, context: ReportContext) -> str:
     place = f"{relative_path(found.path, context)}:{found.at.line}"
     message = found.message + (f" ({others_counted(group)})" if group.others else "")
     cells = [found.severity.name.lower(), f"{found.code} {found.name}", place, message, found.help]
-    return f"| {' | '.join(map(_escaped, cells))} |"
+    return f"| {' | '.join(map(_cell_text, cells))} |"
 
 
-def _escaped(text: str) -> str:
+def _cell_text(text: str) -> str:
     """Text that shows as it is: marks outside of spans of code are escaped, and bars that would end a cell."""
     parts = []
     end = 0
     line = shown_text(text)
     for span in _CODE_SPAN.finditer(line):
-        parts += [_plain(line[end : span.start()]), span.group().replace("|", "\\|")]
+        parts += [_marks_escaped(line[end : span.start()]), span.group().replace("|", "\\|")]
         end = span.end()
-    return "".join([*parts, _plain(line[end:])])
+    return "".join([*parts, _marks_escaped(line[end:])])
 
 
-def _plain(text: str) -> str:
+def _marks_escaped(text: str) -> str:
     return _MARKUP.sub(lambda match: "&amp;" if match[0] == "&" else f"\\{match[0]}", text)

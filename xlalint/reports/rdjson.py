@@ -23,7 +23,7 @@ def render(report: Report, context: ReportContext) -> str:
     lines: Lines = lru_cache(16)(context.sources)
     told = [
         *(_diagnostic(one, context, lines) for one in shown(report, context)),
-        *(_not_linted(one, context) for one in report.skipped),
+        *(_skipped_diagnostic(one, context) for one in report.skipped),
     ]
     address = information_uri()
     document = {
@@ -42,14 +42,14 @@ def _diagnostic(found: Diagnostic, context: ReportContext, lines: Lines) -> dict
         "message": "\n\n".join(filter(None, parts)),
         "location": {
             "path": relative_path(found.path, context),
-            "range": _range(found.at, lines(found.path)),
+            "range": _byte_range(found.at, lines(found.path)),
         },
         "severity": _SEVERITIES[found.severity],
         "code": {"value": found.code, **({"url": url} if (url := help_uri(found.code)) else {})},
     }
     if found.fix is not None:
         told["suggestions"] = [
-            {"range": _range(edit.at, lines(found.path)), "text": edit.content} for edit in found.fix.edits
+            {"range": _byte_range(edit.at, lines(found.path)), "text": edit.content} for edit in found.fix.edits
         ]
     if found.why:
         told["related_locations"] = [
@@ -57,7 +57,7 @@ def _diagnostic(found: Diagnostic, context: ReportContext, lines: Lines) -> dict
                 "message": reason.text,
                 "location": {
                     "path": relative_path(reason.path, context),
-                    "range": {"start": _point(reason.line, reason.column, lines(reason.path))},
+                    "range": {"start": _byte_point(reason.line, reason.column, lines(reason.path))},
                 },
             }
             for reason in found.why
@@ -65,7 +65,7 @@ def _diagnostic(found: Diagnostic, context: ReportContext, lines: Lines) -> dict
     return told
 
 
-def _not_linted(skipped: Skipped, context: ReportContext) -> dict[str, object]:
+def _skipped_diagnostic(skipped: Skipped, context: ReportContext) -> dict[str, object]:
     return {
         "message": f"not linted: {skipped.reason}",
         "location": {
@@ -76,10 +76,10 @@ def _not_linted(skipped: Skipped, context: ReportContext) -> dict[str, object]:
     }
 
 
-def _range(at: Position, lines: list[str] | None) -> dict[str, object]:
-    return {"start": _point(at.line, at.column, lines), "end": _point(at.end_line, at.end_column, lines)}
+def _byte_range(at: Position, lines: list[str] | None) -> dict[str, object]:
+    return {"start": _byte_point(at.line, at.column, lines), "end": _byte_point(at.end_line, at.end_column, lines)}
 
 
-def _point(line: int, column: int, lines: list[str] | None) -> dict[str, int]:
+def _byte_point(line: int, column: int, lines: list[str] | None) -> dict[str, int]:
     before = lines[line - 1][: column - 1] if lines is not None and 1 <= line <= len(lines) else ""
     return {"line": line, "column": column + len(before.encode("utf-8", "surrogatepass")) - len(before)}

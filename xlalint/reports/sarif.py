@@ -46,7 +46,7 @@ _PROBLEM: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severit
 def written(report: Report, context: ReportContext) -> Iterator[str]:
     """The log in pieces: of the results one at a time is made and written."""
     rules = _rules(report.diagnostics, context.rules)
-    kept, left_out = _within_limit(_grouped(report, context))
+    kept, left_out = _most_important(_grouped(report, context))
     log = om.SarifLog(version="2.1.0", schema_uri=_SCHEMA, runs=[_run(report, context, rules, left_out)])
     before, after = json.dumps(_plain(log), indent=2, ensure_ascii=False).split(f'"{_RESULTS}"')
     write = _Results(context, {code: index for index, code in enumerate(rules)})
@@ -61,7 +61,7 @@ def written(report: Report, context: ReportContext) -> Iterator[str]:
 
 def limit_met(report: Report, context: ReportContext) -> str:
     """Whether results are left out, and how many."""
-    _, left_out = _within_limit(_grouped(report, context))
+    _, left_out = _most_important(_grouped(report, context))
     return _left_out_told(left_out) if left_out else ""
 
 
@@ -87,7 +87,7 @@ def _run(report: Report, context: ReportContext, rules: Mapping[str, RuleCard], 
     )
 
 
-def _within_limit(groups: Sequence[Group]) -> tuple[Sequence[Group], int]:
+def _most_important(groups: Sequence[Group]) -> tuple[Sequence[Group], int]:
     """The most severe and the hottest, in the order of the report, and how many are left out."""
     left_out = len(groups) - MOST_IN_RUN
     if left_out <= 0:
