@@ -23,6 +23,7 @@ note: XLA309 growing-tensor: `kept` grows
 2 |     kept = torch.cat(
   |            ^^^^^^^^^^
   |
+  = see: `xlalint rule XLA309`
 
 error: XLA302 boolean-index (possible): `x[mask]` has as many rows as `mask` has true values: 100% of the steps compile anew
  --> src/modèle 1.py:3:4
@@ -32,6 +33,7 @@ error: XLA302 boolean-index (possible): `x[mask]` has as many rows as `mask` has
   |
   = note: src/modèle 1.py:1: `mask` is compared: [a bool tensor]
   = help: keep the shape: `torch.where(mask, x, 0)`
+  = see: `xlalint rule XLA302`
 
 warning: XLA101 scalar-read-in-step: `loss.item()` makes the host wait for the device in every step of the loop over `loader`
   --> src/train.py:12:18
@@ -43,6 +45,7 @@ warning: XLA101 scalar-read-in-step: `loss.item()` makes the host wait for the d
    = note: src/train.py:7: the loop over `loader` is a step loop
    = help: keep it on the device, and read it every few steps after the boundary
    = suggestion: add up on the device (unsafe: it may change what the program does)
+   = see: `xlalint rule XLA101`
 
 Found 1 error, 1 warning and 1 note in 2 files (12 files checked, 1 skipped, 1 part of files not linted).
 """  # noqa: E501

@@ -12,14 +12,14 @@ from xlalint.cli import check
 from xlalint.cli.caching import opened
 from xlalint.cli.console import complain, say
 from xlalint.cli.entry import FAILED
-from xlalint.cli.options import ReportPath, configurations, project_options, settings_options
+from xlalint.cli.options import ReportPath, configurations, paths_complete, project_options, settings_options
 
 if TYPE_CHECKING:
     from xlalint.findings.baseline import Entry
 
 
 @click.command("baseline", short_help="Accept the findings of now: write them to a file that `check` reads.")
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=paths_complete)
 @settings_options
 @click.option(
     "--output",

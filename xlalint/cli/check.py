@@ -16,7 +16,7 @@ from xlalint.cli.caching import Choice, cache_options
 from xlalint.cli.console import complain, in_chunks, say, use_color
 from xlalint.cli.entry import FAILED
 from xlalint.cli.hiding import Hiding, hiding_options
-from xlalint.cli.options import TERMS, ReportPath, configurations, project_options, settings_options
+from xlalint.cli.options import TERMS, ReportPath, configurations, paths_complete, project_options, settings_options
 from xlalint.cli.progress import ProgressLine
 from xlalint.cli.silencing import DEFAULT_REASON, add_ignores, one_line
 from xlalint.cli.stages import Stages
@@ -58,7 +58,7 @@ class Reading(NamedTuple):
 
 
 @click.command("check", short_help="Lint files and folders (this is the default).", epilog=TERMS)
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=paths_complete)
 @settings_options
 @click.option(
     "--output-format", type=click.Choice(_FORMATS), default="text", show_default=True, help="Form of the report."

@@ -7,11 +7,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from xlalint.cli.console import complain, flush_or_drop, say, to_nowhere
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 FAILED = 2
 """The tool could not do what was asked."""
@@ -25,7 +28,10 @@ COMMANDS: Mapping[str, str] = MappingProxyType(
         "calibrate": "xlalint.cli.calibrate",
         "check": "xlalint.cli.check",
         "clean": "xlalint.cli.clean",
+        "completion": "xlalint.cli.completion",
         "explain": "xlalint.cli.explain",
+        "help": "xlalint.cli.help",
+        "init": "xlalint.cli.init",
         "new-rule": "xlalint.cli.new_rule",
         "rule": "xlalint.cli.rule",
         "trace": "xlalint.cli.trace",
@@ -49,8 +55,34 @@ class Commands(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and args[0] not in COMMANDS and args[0] not in _OWN_OPTIONS:
+            if not ctx.resilient_parsing:
+                _refuse_misspelt(args[0])
             args = ["check", *args]
         return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The first word may be a command, or a path or an option of ``check``."""
+        from click.shell_completion import CompletionItem
+
+        found = super().shell_complete(ctx, incomplete)
+        if incomplete.startswith("-"):
+            check = self.get_command(ctx, "check")
+            assert check is not None
+            return found + check.shell_complete(
+                check.make_context("check", [], ctx, resilient_parsing=True), incomplete
+            )
+        return found or [CompletionItem(incomplete, type="file")]
+
+
+def _refuse_misspelt(word: str) -> None:
+    """Raises ``UsageError`` for what is no path and nearly a command: else it would be told when all is linted."""
+    if word.startswith("-") or os.path.lexists(word) or not word.replace("-", "").isalpha():
+        return
+    from difflib import get_close_matches
+
+    close = get_close_matches(word.lower(), COMMANDS, 1, 0.7)
+    if close:
+        raise click.UsageError(f"no command and no path `{word}`; did you mean `{close[0]}`?")
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:

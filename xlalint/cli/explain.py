@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from xlalint.cli.console import complain, say
-from xlalint.cli.options import TERMS, configurations, project_options, settings_options
+from xlalint.cli.options import TERMS, configurations, paths_complete, project_options, settings_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,7 +42,7 @@ def _place(_: click.Context, __: click.Parameter, value: str) -> tuple[Path, int
 
 @click.command("explain", short_help="Say why a line is flagged, or is not.", epilog=TERMS)
 @click.argument("place", callback=_place, metavar="FILE:LINE")
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.argument("paths", nargs=-1, metavar="[PATH]...", shell_complete=paths_complete)
 @settings_options
 @project_options
 def command(

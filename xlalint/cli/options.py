@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from xlalint.findings.configuration import Configurations
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -50,6 +52,13 @@ class Seconds(click.FloatRange):
         if math.isnan(seconds):
             self.fail(f"{value} is no number of seconds", param, ctx)
         return seconds
+
+
+def paths_complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """What the shell completes a path to."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
 
 
 def joined(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...] | None:

@@ -27,8 +27,8 @@ FORMATS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
-# The other formats are read by programs: statistics would replace what they look for.
-_COUNTED: Final = frozenset({"text", "concise"})
+# The other formats are of other programs: statistics would replace what they look for.
+_COUNTED: Final = frozenset({"text", "concise", "json"})
 
 
 class UnknownFormatError(ValueError):
@@ -38,7 +38,7 @@ class UnknownFormatError(ValueError):
 def render(report: Report, format: str, *, context: ReportContext) -> str:
     """The report in one of ``FORMATS``: empty, or text that ends in a newline.
 
-    With ``context.statistics`` the formats for people give the counts by code instead of the findings.
+    With ``context.statistics`` the formats for people, and JSON, give the counts by code instead of the findings.
     Raises ``UnknownFormatError``.
     """
     return "".join(pieces(report, format, context=context))
@@ -48,9 +48,11 @@ def pieces(report: Report, format: str, *, context: ReportContext) -> Iterator[s
     """The same piece by piece, so that a report of many findings need not be held as a whole."""
     if format not in FORMATS:
         raise UnknownFormatError(f"no output format `{format}`: one of {', '.join(FORMATS)}")
-    module = import_module(
-        "xlalint.reports.statistics" if context.statistics and format in _COUNTED else FORMATS[format]
-    )
+    if context.statistics and format in _COUNTED:
+        module = import_module("xlalint.reports.statistics")
+        yield _encodable(module.render_json(report, context) if format == "json" else module.render(report, context))
+        return
+    module = import_module(FORMATS[format])
     if hasattr(module, "written"):
         yield from map(_encodable, module.written(report, context))
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from xlalint.findings.model import Diagnostic, Report
 from xlalint.findings.roots import Group, cause_of
@@ -10,6 +11,10 @@ from xlalint.reports import evidence
 from xlalint.reports.context import ReportContext, shown
 from xlalint.reports.grouped import line_of, others_counted, shown_groups
 from xlalint.reports.terminal import Style, painted, severity_style, shown_text
+
+LONGEST: Final = 160
+"""Characters of a line."""
+_LEAST: Final = 20
 
 
 def render(report: Report, context: ReportContext) -> str:
@@ -29,8 +34,17 @@ def _asides(group: Group) -> Iterator[tuple[Diagnostic, str]]:
 
 
 def _line(diagnostic: Diagnostic, remark: str, color: bool) -> str:
+    """At most ``LONGEST`` characters: the message gives up what is too much, and only a long path may exceed them."""
     place = f"{shown_text(diagnostic.path)}:{diagnostic.at.line}:{diagnostic.at.column}"
-    code = painted(diagnostic.code, Style.BOLD, color)
-    severity = painted(diagnostic.severity.name.lower(), severity_style(diagnostic.severity), color)
+    severity = diagnostic.severity.name.lower()
     proved = f" ({evidence.headline(diagnostic.evidence)})" if diagnostic.evidence is not None else ""
-    return f"{place}: {code} [{severity}] {shown_text(diagnostic.message + remark + proved)}"
+    room = LONGEST - len(f"{place}: {diagnostic.code} [{severity}] ")
+    aside = _shortened_to(shown_text(remark + proved), room // 2)
+    text = _shortened_to(shown_text(diagnostic.message), room - len(aside)) + aside
+    code = painted(diagnostic.code, Style.BOLD, color)
+    return f"{place}: {code} [{painted(severity, severity_style(diagnostic.severity), color)}] {text}"
+
+
+def _shortened_to(text: str, room: int) -> str:
+    room = max(room, _LEAST)
+    return text if len(text) <= room else text[: room - 1].rstrip() + "…"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 
 import msgspec
@@ -31,6 +32,17 @@ def counts(diagnostics: Iterable[Diagnostic]) -> tuple[Count, ...]:
         for code, found in by_code.items()
     ]
     return tuple(sorted(rows, key=lambda row: (-row.findings, row.code)))
+
+
+def render_json(report: Report, context: ReportContext) -> str:
+    """The counts for programs: ``statistics`` in place of the findings."""
+    diagnostics = shown(report, context)
+    document = {
+        "tool": {"name": "xlalint", "version": context.version},
+        "statistics": msgspec.to_builtins(counts(diagnostics)),
+        "summary": {"files": report.files, "findings": len(diagnostics), "skipped": len(report.skipped)},
+    }
+    return json.dumps(document, indent=2) + "\n"
 
 
 def render(report: Report, context: ReportContext) -> str:

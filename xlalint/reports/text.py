@@ -29,7 +29,10 @@ def render(report: Report, context: ReportContext) -> str:
     context = msgspec.structs.replace(context, sources=lru_cache(maxsize=1)(context.sources))
     shown_as = shown_groups(diagnostics)
     chains: Chains = {}
-    blocks = ["\n".join(_block(group, context, chains)) for group in shown_as]
+    first = {group.shown.code: group for group in reversed(shown_as)} if not context.quiet else {}
+    blocks = [
+        "\n".join(_block(group, context, chains, names_page=first.get(group.shown.code) is group)) for group in shown_as
+    ]
     if not context.quiet:
         summary = painted(summary_line(report, diagnostics), Style.BOLD, context.color)
         beside = filter(None, [held_back_line(report), *profile_lines(report)])
@@ -56,7 +59,8 @@ def _told(one: Ranked) -> str:
     return f"{shown.path}:{shown.at.line} {shown.code} {shown.name}{places}: {one.told}"
 
 
-def _block(group: Group, context: ReportContext, chains: Chains) -> Iterator[str]:
+def _block(group: Group, context: ReportContext, chains: Chains, *, names_page: bool = False) -> Iterator[str]:
+    """``names_page``: the first finding of a rule says how to read its page."""
     diagnostic = group.shown
     color = context.color
     gutter = len(str(diagnostic.at.line))
@@ -67,6 +71,9 @@ def _block(group: Group, context: ReportContext, chains: Chains) -> Iterator[str
     for label, style, text in _remarks(group, chains):
         bullet = painted("=", Style.GUTTER, color)
         yield f"{' ' * gutter} {bullet} {painted(label, style, color)}: {shown_text(text)}"
+    if names_page:
+        bullet = painted("=", Style.GUTTER, color)
+        yield f"{' ' * gutter} {bullet} {painted('see', Style.HELP, color)}: `xlalint rule {diagnostic.code}`"
     if diagnostic.evidence is not None:
         yield from (f"{' ' * gutter} {line}" for line in _evidence(diagnostic.evidence, color))
 
