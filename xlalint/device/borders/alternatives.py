@@ -1,4 +1,5 @@
-"""Other values of options than those that a script runs with: choices, values that it compares them with, switches.
+"""Other values of options than those that a script runs with: choices, values that it compares them with, switches,
+and none in place of a count to wait for.
 
 A place behind `if args.method == "relation"` is come to by the command line that asks for it. Imports nothing heavy.
 """
@@ -54,3 +55,6 @@ class Alternatives:
             compared = [each for each in compared if each in action.choices]
         if action.nargs is None and action.type in (None, str):
             yield from compared
+        if action.dest in self._compared.bounds and type(value) in (int, float) and value > 0:
+            # What is done only so many steps later, or before.
+            yield type(value)(0)

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from difflib import get_close_matches
 from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from xlalint.device.borders.alternatives import Alternatives
@@ -37,6 +38,9 @@ _NONE = re.compile(
 """How a program fails that does without a value, or with one of the wrong kind."""
 _WEIGHTS = (".pt", ".pth", ".ckpt", ".tar", ".bin", ".safetensors")
 _OF_WEIGHTS = re.compile(r"'Restored' object")
+_OF_TEXT = (None, str, Path)
+"""Types of options that take any word."""
+_PATH = "__import__('pathlib').Path"
 _NUMBER = "2"
 _MOST_FILES = 5000
 _NAMED = (
@@ -103,10 +107,10 @@ def _fill(parser: Any, found: Any, expressions: Expressions, clock: Clock, compa
     ways: list[tuple[list[Any], str]] = [([], ""), (needed, ""), (needed, _NUMBER), (empty, "")]
     actions, text = ways[clock.rehearsal.wanted(len(ways), _NONE) or 0]
     for action in actions:
-        value = text if text and action.type in (None, str) else _value(action, compared)
+        value = text if text and action.type in _OF_TEXT else _value(action, compared)
         made = action.type(value) if action.type is not None else value
         setattr(found, action.dest, made)
-        expressions.found[action.dest] = repr(made)
+        expressions.found[action.dest] = f"{_PATH}({value!r})" if action.type is Path else repr(made)
         clock.assume(f"`{action.dest}` is {value}, as the program does not do without")
 
 
@@ -132,7 +136,7 @@ def _is_empty(action: Any, found: Any) -> bool:
     takes_one = action.nargs is None and bool(action.option_strings) and not action.required
     value = getattr(found, action.dest, 0)
     is_none = value is None or (value == "" and bool(_CONFIGURATION.search(action.dest.lower())))
-    return takes_one and action.type in (None, str, int, float) and is_none
+    return takes_one and action.type in (*_OF_TEXT, int, float) and is_none
 
 
 def _required(parser: Any, words: list[str], clock: Clock, compared: ComparedValues) -> list[str]:

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+_ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _LISTED = re.compile(r"\s*\|\s*")
 
 
@@ -19,11 +20,16 @@ class ComparedValues:
         """The keys of displays, by the last name that one is bound to."""
         self._looked_up: dict[str, str] = {}
         """By the name of an attribute, that of the table."""
+        self.bounds: set[str] = set()
+        """Names of attributes that a count is compared with: `if step < args.start_steps`."""
 
     def read(self, tree: ast.Module) -> None:
         """What one file compares: `args.dataset == "mnist"`, `args.dataset in ["mnist", "usps"]`."""
         for node in ast.walk(tree):
-            if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Eq, ast.In)):
+            if isinstance(node, ast.Compare) and isinstance(node.ops[0], _ORDERED):
+                sides = (node.left, *node.comparators)
+                self.bounds.update(each.attr for each in sides if isinstance(each, ast.Attribute))
+            elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Eq, ast.In)):
                 left, right = node.left, node.comparators[0]
                 if isinstance(left, ast.Attribute):
                     self._by_name.setdefault(left.attr, {}).update(dict.fromkeys(_values_of(right)))

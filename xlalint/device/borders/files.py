@@ -189,8 +189,9 @@ def _restored(clock: Clock, saved: dict[str, bytes]) -> None:
         path = _path_of(file)
         if isinstance(path, (str, os.PathLike)) and os.path.realpath(path) in saved:
             return load(io.BytesIO(saved[os.path.realpath(path)]), *args, **kwargs)
-        if isinstance(file, (str, os.PathLike)) and not (os.path.exists(file) and os.path.getsize(file)):
-            clock.assume(f"`{Path(file).name}` restores nothing, as it is not there")
+        if file is None or (isinstance(file, (str, os.PathLike)) and not _has_content(file)):
+            name = "a file that is not named" if file is None else f"`{Path(file).name}`"
+            clock.assume(f"{name} restores nothing, as it is not there")
             absent.append(str(file))
             return Restored()
         return load(file, *args, **kwargs)
@@ -211,11 +212,18 @@ def _restored(clock: Clock, saved: dict[str, bytes]) -> None:
         kind.load_state_dict = _taking(kind.load_state_dict, absent)
 
 
+def _has_content(file: str | os.PathLike[str]) -> bool:
+    return os.path.exists(file) and os.path.getsize(file) > 0
+
+
+_NOTHING_LACKS = torch.nn.modules.module._IncompatibleKeys([], [])
+
+
 def _taking(original: Any, absent: list[str]) -> Any:
     def load_state_dict(self: Any, state: Any, *args: Any, **kwargs: Any) -> Any:
         # What is copied out of a file that is not there holds nothing either.
         if isinstance(state, Restored) or (absent and not state):
-            return None
+            return _NOTHING_LACKS if isinstance(self, torch.nn.Module) else None
         return original(self, state, *args, **kwargs)
 
     return load_state_dict

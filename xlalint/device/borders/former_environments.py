@@ -24,6 +24,8 @@ _RENAMED = (
 )
 """Methods that a class of the program's overrides: their names had an underscore before gym 0.9.6."""
 _INSTEAD = re.compile(r"use `([\w/.-]+)` instead")
+_STEPS = 1000
+"""Of an episode that nothing else ends."""
 _OF_BODIES = "Pendulum-v1"
 """Takes real numbers and gives them, as those of MuJoCo do."""
 _BODIES = re.compile(r"Ant|Cheetah|Hopper|Humanoid|Pendulum|Reacher|Swimmer|Walker|Pusher|Striker|Thrower")
@@ -97,6 +99,10 @@ def _former(package: Any) -> Any:
         def unwrapped(self) -> Any:
             # What is below answers as today.
             return self
+
+        @property
+        def _max_episode_steps(self) -> int:
+            return getattr(self.env.spec, "max_episode_steps", None) or _STEPS
 
         def reset(self, **kwargs: Any) -> Any:
             return self.env.reset(**kwargs)[0]

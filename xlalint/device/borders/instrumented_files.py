@@ -15,6 +15,7 @@ from typing import Any
 
 from xlalint.device.borders.demands import Demand, demanded
 from xlalint.device.borders.former_division import Quotients, is_python_2
+from xlalint.device.borders.omissions import Omissions
 from xlalint.device.borders.packages import parts
 from xlalint.device.borders.places import WatchedPlace
 from xlalint.device.borders.plan import Place, Plan
@@ -46,10 +47,12 @@ class Instrumentation:
         read: Callable[[ast.Module, str], None],
         answers: Callable[[object, bool, str], bool],
         quotients: Quotients,
+        omissions: Omissions,
     ) -> None:
         """``read`` is told the tree and the path of each file before it runs; ``answers`` gives what it demands."""
+        self._omissions = omissions
         self._plan, self._loops, self._watched, self._told = plan, loops, watched, read
-        self._names = {_PARTS: parts, _ANSWERED: answers, _DIVIDED: quotients.of}
+        self._names = {_PARTS: parts, _ANSWERED: answers, _DIVIDED: quotients.of, **omissions.names}
         self._by_path: dict[str, list[int]] = {}
         for number, place in enumerate(plan.places):
             self._by_path.setdefault(os.path.realpath(place.path), []).append(number)
@@ -65,7 +68,7 @@ class Instrumentation:
         numbers = self._by_path.get(os.path.realpath(path), [])
         # All are found before any is changed: a change moves what is inside.
         nodes = [(number, self._node(source, self._plan.places[number])) for number in numbers]
-        body = source.module.body
+        body = self._omissions.leave_out(source.module, path)
         for number, node in nodes:
             if node is None:
                 continue

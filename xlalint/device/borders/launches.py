@@ -28,10 +28,25 @@ _OF_LAUNCHERS = {
     "MASTER_PORT": "29500",
 }
 """What they set in the environment."""
+_OF_CLUSTERS = ("SLURM", "OMPI")
+_ASKING = ("_collections_abc", "collections.abc")
+"""Where `get` and `in` ask; the module goes by both names."""
 _COLLECTIVES = ("all_reduce", "broadcast", "reduce", "barrier", "monitored_barrier")
 
 
-def run_in_this_process(clock: Clock, placement: Placement) -> None:
+class Launch:
+    """Whether a launcher is said to have started the program, to who asks whether it has."""
+
+    def __init__(self, is_told: bool | None) -> None:
+        """None: nobody has asked."""
+        self.is_told = is_told
+
+    def tells(self, name: str) -> bool:
+        self.is_told = bool(self.is_told)
+        return self.is_told and not name.startswith(_OF_CLUSTERS)
+
+
+def run_in_this_process(clock: Clock, placement: Placement, launch: Launch) -> None:
     """Spawned functions are called with rank 0; a group of processes has this one alone."""
 
     def spawn(fn: Callable[..., Any], args: tuple[Any, ...] = (), *_: Any, **__: Any) -> Any:
@@ -45,20 +60,23 @@ def run_in_this_process(clock: Clock, placement: Placement) -> None:
     for name in ("DataParallel", "DistributedDataParallel"):
         setattr(torch.nn, name, alone)
         setattr(_parallel, name, alone)
+    # Of one process it is that of its own batches; the original takes no tensor of the host, nor one of XLA.
+    torch.nn.SyncBatchNorm.forward = torch.nn.modules.batchnorm._BatchNorm.forward
     _stand_alone(clock)
-    _tell_of_the_launch(clock)
+    _tell_of_the_launch(clock, launch)
 
 
-def _tell_of_the_launch(clock: Clock) -> None:
-    """What a launcher would have set is there for who can't do without it, and for nobody else."""
+def _tell_of_the_launch(clock: Clock, launch: Launch) -> None:
+    """What a launcher would have set is there for who can't do without it; who asks for it is told as is known to be
+    needed."""
     get = os._Environ.__getitem__
 
     def asked(self: Any, name: Any) -> Any:
         try:
             return get(self, name)
         except KeyError:
-            # `get` and `in` ask this way too.
-            if name not in _OF_LAUNCHERS or sys._getframe(1).f_globals.get("__name__") == "_collections_abc":
+            is_asked = sys._getframe(1).f_globals.get("__name__") in _ASKING
+            if name not in _OF_LAUNCHERS or (is_asked and not launch.tells(name)):
                 raise
         clock.assume(f"`{name}` is {_OF_LAUNCHERS[name]}, as whoever launches it says")
         return _OF_LAUNCHERS[name]

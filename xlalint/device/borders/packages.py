@@ -24,6 +24,8 @@ _OF_TODAY = "torch_xla"
 """What it no longer has may be what is flagged."""
 _WRITERS = ("torch.utils.tensorboard", "tensorboardX")
 _PICTURE, _LOGS = "add_graph", "logs"
+_TAKEN = frozenset({_OF_TODAY, "torch", *sys.stdlib_module_names})
+"""What nothing stands in for."""
 _LETS_GO = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
 
@@ -46,8 +48,11 @@ class MissingPackages(MetaPathFinder, Loader):
         """What a file imports outside of a `try` that lets it go."""
         for name in _imported(tree.body):
             needed = NEEDS.get(name)
-            if needed is not None and find_spec(needed) is None:
+            if needed is not None and (find_spec(needed) is None or not _can_be_imported(name)):
                 self._stand_in(name, needed)
+            top = name.partition(".")[0]
+            if top not in sys.modules and top not in _TAKEN and self._is_of_others(top) and not _can_be_imported(top):
+                self._stand_in(top, top)
             if name in _WRITERS:
                 _keep_pictures_apart(name)
             self._wanted.add(name.partition(".")[0])
@@ -121,7 +126,17 @@ class MissingPackages(MetaPathFinder, Loader):
     def _stand_in(self, name: str, needed: str) -> None:
         if name not in sys.modules:
             self._tell(needed)
-            sys.modules[name] = _Package(name)
+            sys.modules[name] = package = _Package(name)
+            vars(package).update(__path__=[])
+
+
+def _can_be_imported(name: str) -> bool:
+    """Whether what is installed has all that it needs itself, in versions that fit."""
+    try:
+        import_module(name)
+    except Exception:  # a package may raise anything
+        return False
+    return True
 
 
 def _keep_pictures_apart(writers: str) -> None:

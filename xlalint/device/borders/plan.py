@@ -31,6 +31,15 @@ class LoopPlace(msgspec.Struct, frozen=True):
     line: int
 
 
+class Omission(msgspec.Struct, frozen=True):
+    """A statement that a program is run without, by a line of it, and why it fails."""
+
+    path: str
+    line: int
+    text: str
+    why: str
+
+
 class Adaptation(msgspec.Struct, frozen=True, kw_only=True):
     """What a rehearsal has found that a program takes, or needs."""
 
@@ -44,6 +53,10 @@ class Adaptation(msgspec.Struct, frozen=True, kw_only=True):
     """Whether images have fewer pixels than the program asks for."""
     whole_quotients: bool | None = None
     """Whether `/` of whole numbers gives a whole number, as in Python 2; None where nothing asked."""
+    launched: bool | None = None
+    """Whether a launcher is said to have started it; None where nothing asked."""
+    omitted: tuple[Omission, ...] = ()
+    """Statements that failed with what is made up."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,6 +122,8 @@ class Log(msgspec.Struct, frozen=True, kw_only=True):
     """In which modes a module's forward ran: of evaluation (False), of training (True)."""
     ended: str = ""
     """Why the program was cut off, or how it failed."""
+    failed: Omission | None = None
+    """The statement that ended the program, if a program can do without it."""
     steps: int = 0
     """Turns of the loop that was counted, or steps of all loops."""
     half: Half | None = None

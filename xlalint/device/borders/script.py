@@ -35,7 +35,7 @@ from xlalint.device.borders.former_transformers import answer_as_transformers_di
 from xlalint.device.borders.former_versions import answer_as_then, answer_as_torchvision_did
 from xlalint.device.borders.image_sizes import ImageSizes
 from xlalint.device.borders.instrumented_files import Instrumentation, InstrumentedFinder
-from xlalint.device.borders.launches import run_in_this_process
+from xlalint.device.borders.launches import Launch, run_in_this_process
 from xlalint.device.borders.loaders import watch_loaders
 from xlalint.device.borders.made_up_hub import (
     ask_no_network,
@@ -48,12 +48,13 @@ from xlalint.device.borders.made_up_sounds import SampleRates, stand_in_for_soun
 from xlalint.device.borders.made_up_tables import NamedColumns, stand_in_for_tables
 from xlalint.device.borders.made_up_values import stand_in_for_values
 from xlalint.device.borders.missing_files import MissingFiles
+from xlalint.device.borders.omissions import Omissions, omission
 from xlalint.device.borders.opencv import stand_in_for_opencv
 from xlalint.device.borders.own_data import OwnData
 from xlalint.device.borders.packages import MissingPackages
 from xlalint.device.borders.placement import Placement
 from xlalint.device.borders.places import WatchedPlace
-from xlalint.device.borders.plan import Adaptation, Half, Log, Plan
+from xlalint.device.borders.plan import Adaptation, Half, Log, Omission, Plan
 from xlalint.device.borders.rehearsal import Rehearsal
 from xlalint.device.borders.rehearsed_device import stand_in_for_the_device
 from xlalint.device.borders.scratch_copy import enter_scratch_copy
@@ -96,6 +97,7 @@ class _Run:
         self._sizes = ImageSizes(self._clock, known.made_up_images, known.smaller)
         self._forms = TriedForms(self._clock, known.items)
         self._data = OwnData(self._clock, self._owned, self._forms)
+        self._launch = Launch(known.launched)
         self._quotients = Quotients(self._clock, known.whole_quotients)
         self._expressions = Expressions(plan.given, {**known.arguments, **plan.chosen}, {})
         self._compared = ComparedValues()
@@ -105,8 +107,15 @@ class _Run:
         self._alternatives = Alternatives(self._compared)
         self._environments = FormerEnvironments(self._clock)
         self._instrumentation = Instrumentation(
-            plan, self._loops, self._watched, self._read, answers(self._clock), self._quotients
+            plan,
+            self._loops,
+            self._watched,
+            self._read,
+            answers(self._clock),
+            self._quotients,
+            Omissions(known.omitted, self._clock),
         )
+        self._failed: Omission | None = None
         self._on_import = self._stand_ins() if plan.borders else {}
         """By the package that a file imports; each begins once."""
         self._finder = InstrumentedFinder(self._instrumentation, self._owned)
@@ -114,6 +123,7 @@ class _Run:
 
     def ended(self) -> str:
         """Run it; why it ended before its own end, or nothing."""
+        plan = self._plan
         self._set_up()
         try:
             self._main()
@@ -124,12 +134,14 @@ class _Run:
                 return ""
             if self._clock.rehearsal is not None:
                 self._clock.rehearsal.end_trial(f"SystemExit: {end.code}")
+            self._failed = omission(end, self._owned, plan.places)
             return f"SystemExit: {end.code}"
         except BaseException as error:  # the program may raise anything
             failure = self._failure(error)
             if self._clock.rehearsal is not None:
                 self._clock.rehearsal.end_trial(failure, self._lines(error))
             traceback.print_exception(error)
+            self._failed = omission(error, self._owned, plan.places)
             return failure
         finally:
             self._clock.end_step()
@@ -151,6 +163,7 @@ class _Run:
             options=self._alternatives.told() if self._plan.rehearsed else {},
             modes=tuple(sorted(self._clock.modes)),
             ended=ended,
+            failed=self._failed,
             steps=self._clock.steps if self._plan.loop is None else self._loops.counted,
             half=self._half() if self._clock.surplus is not None else None,
         )
@@ -162,6 +175,8 @@ class _Run:
             made_up_images=self._sizes.known,
             smaller=self._sizes.made_smaller,
             whole_quotients=self._quotients.are_whole,
+            launched=self._launch.is_told,
+            omitted=self._plan.adaptation.omitted,
         )
 
     def _half(self) -> Half:
@@ -207,7 +222,7 @@ class _Run:
             warnings.filterwarnings("error", message="Using a target size")
             stand_in_for_the_device()
         self._placement.begin()
-        run_in_this_process(clock, self._placement)
+        run_in_this_process(clock, self._placement, self._launch)
         watch_loaders(clock, self._loops, plan.batch, self._owned)
         if plan.borders:
             stand_in_for_arguments(

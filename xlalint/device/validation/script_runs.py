@@ -35,6 +35,10 @@ _OF_BUDGET = 0.25
 """The share of a budget that may go to the search for them, which other findings may not need."""
 _REHEARSALS = 3
 """That follow one which failed, and found something."""
+_OMISSIONS = 12
+"""Statements that a program is run without, at most."""
+_ON_OMISSIONS = 90.0
+"""Seconds after which none is looked for."""
 Command = tuple[tuple[str, str], ...]
 """Options with the expressions of their values, where these are not the defaults."""
 _PROGRAM = """\
@@ -245,7 +249,20 @@ class ScriptRuns:
             known = msgspec.structs.replace(plan.adaptation, smaller=False)
             text = _text(msgspec.structs.replace(plan, adaptation=known))
             log = self._log_of_rehearsal(text, worker) or log
-        return ScriptRun(text, Figures(steps=_FEWEST), log, log)
+        return self._completed(ScriptRun(text, Figures(steps=_FEWEST), log, log), plan, worker)
+
+    def _completed(self, run: ScriptRun, plan: Plan, worker: Worker) -> ScriptRun:
+        """The rehearsal that came furthest, of those without the statements that ended one after the other."""
+        best, log, began = run, run.long, time.monotonic()
+        for _ in range(_OMISSIONS):
+            known = None if log is None else _next(log)
+            if known is None or time.monotonic() - began > _ON_OMISSIONS:
+                break
+            text = _text(msgspec.structs.replace(plan, adaptation=known))
+            log = self._log_of_rehearsal(text, worker)
+            if log is not None and best.long is not None and _extent(log) > _extent(best.long):
+                best = ScriptRun(text, Figures(steps=_FEWEST), log, log)
+        return best
 
     def _log_of_rehearsal(self, text: str, worker: Worker) -> Log | None:
         request = Request(
@@ -279,6 +296,22 @@ class ScriptRuns:
         )
         short, long = (_log(left) for left in (figures.left or ("", "")))
         return ScriptRun(text, figures, short if plan.ends else _shorter(long), long)
+
+
+def _next(log: Log) -> Adaptation | None:
+    """With what a program that failed is tried again: as one that a launcher has started, then without a statement."""
+    if not log.ended:
+        return None
+    if log.adaptation.launched is False:
+        return msgspec.structs.replace(log.adaptation, launched=True)
+    if log.failed is None:
+        return None
+    return msgspec.structs.replace(log.adaptation, omitted=(*log.adaptation.omitted, log.failed))
+
+
+def _extent(log: Log) -> tuple[int, int]:
+    """How far a program came: at how many places, in how many steps."""
+    return sum(map(bool, log.reached)), log.steps
 
 
 def _taken_on(log: Log | None, known: Adaptation) -> Adaptation:

@@ -164,6 +164,8 @@ class _Proof:
         if _CLAIM not in self.case.diagnostic.message:
             # Of the same rule, what does nothing where it should: `autocast` that casts nothing.
             raise NoVerdict("comes to it, and it raises nothing, which is not what is claimed")
+        if log.adaptation.omitted:
+            raise NoVerdict("comes to it, where it raises nothing, but statements that failed are left out")
         if log.ended:
             # What it made may be why.
             raise NoVerdict(f"comes to it, where it raises nothing, and ends later: {log.ended}")
@@ -192,6 +194,8 @@ class _Proof:
         """Data that was made up has rows of one length, and goes on beyond the steps that were asked for."""
         if found.verdict is not Verdict.REFUTED or run.long is None:
             return
+        if run.long.adaptation.omitted:
+            raise NoVerdict("comes to it, in a program of which statements that failed are left out")
         came = run.long.turns[self.number]
         if came < run.long.steps:
             raise NoVerdict(f"comes to it in {came} of {run.long.steps} steps")
