@@ -81,6 +81,19 @@ CASES = (
         ("scipy",),
     ),
     Case(
+        "statements_that_fail",
+        (
+            r"`data_dir` is Path\('\.'\), where the program's default is None",
+            "`RANK` is 0, as whoever launches it says",
+            r"`listed = urllib\.request\.urlopen\(.*` \(train\.py:43\) is left out, as it fails: URLError",
+            r"`data\.paths = .*` \(train\.py:44\) is left out, as it fails: Unavailable",
+            r"`assert missing == .*` \(train\.py:48\) is left out, as it fails: AssertionError",
+            r"`with open\(args\.data_dir / 'classes\.json'\) as file:` \(train\.py:49\) is left out",
+            r"`print\(data\.report\.of\(images\)\)` \(train\.py:58\) is left out, as it fails: AttributeError",
+        ),
+        ("`SLURM",),
+    ),
+    Case(
         "texts_of_a_table",
         (
             "`reviews.csv` has made-up rows, as it is not there",

@@ -221,7 +221,8 @@ def _validated(
     paths = {one.path for one in runnable(linted, only)}
     if not paths:
         return linted
-    readable = [*bounds.folders, *bounds.packages]
+    # A file that is named alone imports and reads what lies beside it.
+    readable = [*dict.fromkeys([*bounds.folders, *_searched(bounds.folders)]), *bounds.packages]
     around = sandboxing.guard(bounds.sandbox, readable, own=all(map(is_own_example, paths)))
     settings = configured.of_folder(os.getcwd()).settings
     try:

@@ -40,7 +40,6 @@ _WEIGHTS = (".pt", ".pth", ".ckpt", ".tar", ".bin", ".safetensors")
 _OF_WEIGHTS = re.compile(r"'Restored' object")
 _OF_TEXT = (None, str, Path)
 """Types of options that take any word."""
-_PATH = "__import__('pathlib').Path"
 _NUMBER = "2"
 _MOST_FILES = 5000
 _NAMED = (
@@ -110,7 +109,7 @@ def _fill(parser: Any, found: Any, expressions: Expressions, clock: Clock, compa
         value = text if text and action.type in _OF_TEXT else _value(action, compared)
         made = action.type(value) if action.type is not None else value
         setattr(found, action.dest, made)
-        expressions.found[action.dest] = f"{_PATH}({value!r})" if action.type is Path else repr(made)
+        expressions.found[action.dest] = f"Path({value!r})" if action.type is Path else repr(made)
         clock.assume(f"`{action.dest}` is {value}, as the program does not do without")
 
 
@@ -229,10 +228,10 @@ def _settle(found: Any, name: str, expressions: Expressions, batch: int, clock: 
     value = getattr(found, name, None)
     given, chosen, _ = expressions
     if name in given:
-        setattr(found, name, eval(given[name], {}))
+        setattr(found, name, eval(given[name], {"Path": Path}))
         clock.assume(f"`{name}` is {given[name]}, as the user says")
     elif name in chosen:
-        setattr(found, name, eval(chosen[name], {}))
+        setattr(found, name, eval(chosen[name], {"Path": Path}))
         clock.assume(f"`{name}` is {chosen[name]}, where the program's default is {value!r}")
     elif batch and isinstance(value, int) and not isinstance(value, bool) and value > batch and _ROWS.search(name):
         setattr(found, name, batch)

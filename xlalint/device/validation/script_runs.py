@@ -26,6 +26,7 @@ _FEWEST = 2
 _WITHOUT_BOUNDARY = 1
 _SECONDS = 300.0
 """Wall time that one run of a script may take, where the user allows no more: it begins with its imports."""
+_LEAST_SECONDS = 20.0
 _PRELOADED = ("torchvision", "xlalint.device.borders.script")
 """What the worker imports once for all scripts, where it is there."""
 _LEAST_MEMORY = 4 << 30
@@ -238,7 +239,7 @@ class ScriptRuns:
         log = self._log_of_rehearsal(text, worker)
         for _ in range(_REHEARSALS):
             known = _taken_on(log, plan.adaptation)
-            if known == plan.adaptation:
+            if known == plan.adaptation or self._settings.is_spent:
                 break
             # What was found in the end may have decided the rest.
             plan = msgspec.structs.replace(plan, adaptation=known)
@@ -256,7 +257,7 @@ class ScriptRuns:
         best, log, began = run, run.long, time.monotonic()
         for _ in range(_OMISSIONS):
             known = None if log is None else _next(log)
-            if known is None or time.monotonic() - began > _ON_OMISSIONS:
+            if known is None or self._settings.is_spent or time.monotonic() - began > _ON_OMISSIONS:
                 break
             text = _text(msgspec.structs.replace(plan, adaptation=known))
             log = self._log_of_rehearsal(text, worker)
@@ -269,11 +270,16 @@ class ScriptRuns:
             text=text,
             steps=_FEWEST,
             mode=Mode.LAZY,
-            seconds=self._seconds,
+            seconds=self._allowed,
             data_bytes=_memory(),
             preload=_preloaded(),
         )
         return _log(worker.run(request).left)
+
+    @property
+    def _allowed(self) -> float:
+        """Seconds of one run: what is left of the budget, and as many as a start takes at least."""
+        return max(_LEAST_SECONDS, min(self._seconds, self._settings.until - time.monotonic()))
 
     def _is_placed(self, script: str) -> bool:
         """Whether what the program puts on a GPU is placed on the XLA device: not where it uses torch_xla itself."""
@@ -286,7 +292,7 @@ class ScriptRuns:
             text,
             Mode.LAZY,
             steps,
-            self._seconds,
+            self._allowed,
             record=True,
             preload=_preloaded(),
             owned=plan.folders,

@@ -1,0 +1,3 @@
+import torch_xla
+
+torch_xla.sync()
