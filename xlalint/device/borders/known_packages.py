@@ -8,6 +8,7 @@ from __future__ import annotations
 import collections
 import itertools
 import queue
+import re
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -18,6 +19,9 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 torch: Any = import_module("torch")
+_OPTIMIZERS = re.compile(
+    r"(?:\w*(?:Adam|SGD)\w*|LARS|Lars|LAMB|Lamb|Ranger\w*|Lion\w*|AdaBound|AdaBelief|Adafactor|MADGRAD|Shampoo|Sophia\w*)"
+)
 
 
 class Settings(dict[str, Any]):
@@ -148,6 +152,16 @@ def _optimizer(name: str) -> Callable[..., Any]:
     return made
 
 
+def known_by_form(name: str) -> Any:
+    """An optimizer of any package updates as Adam does; None for what is no optimizer by its name."""
+    return _optimizer("Adam") if _OPTIMIZERS.fullmatch(name.rpartition(".")[2]) else None
+
+
+def _around(optimizer: Any, *_: Any, **__: Any) -> Any:
+    optimizer.optim = optimizer
+    return optimizer
+
+
 def _on_its_own(module: Any, *_: Any, **__: Any) -> Any:
     return torch.nn.parallel.DistributedDataParallel(module)
 
@@ -215,6 +229,7 @@ KNOWN: Mapping[str, Any] = MappingProxyType(
         **dict.fromkeys(("horovod.torch.DistributedOptimizer", "horovod.torch.allreduce"), _same),
         "horovod.torch.allgather": _same,
         "apex.parallel.convert_syncbn_model": _same,
+        "apex.parallel.LARC.LARC": _around,
         "apex.normalization.FusedLayerNorm": torch.nn.LayerNorm,
         "apex.optimizers.FusedAdam": _optimizer("Adam"),
         "apex.optimizers.FusedSGD": _optimizer("SGD"),

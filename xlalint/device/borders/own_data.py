@@ -26,7 +26,7 @@ _COUNTS = ("num", "count", "size", "len", "dim", "n_")
 _LABELS = ("y", "labels", "targets", "ys")
 _KINDS = 10
 _NO_DATA = (torch.nn.Module, _data.Sampler, _data.DataLoader, _data.IterableDataset, dict, list, tuple, str)
-_MADE = "_xlalint_made"
+_MADE, _TOLD = "_xlalint_made", "_xlalint_told"
 
 
 class OwnData:
@@ -76,9 +76,11 @@ class OwnData:
                     self._make_up(data, f"has no length ({_line(error)})")
                 else:
                     if found > 0:
+                        # Whoever asked may draw from as many, though none of them can be read.
+                        object.__setattr__(data, _TOLD, found)
                         return found
                     self._make_up(data, "is empty")
-            return _ROWS
+            return int(vars(data).get(_TOLD, _ROWS))
 
         return counted
 

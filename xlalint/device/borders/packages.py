@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from xlalint.device.borders.clock import Clock
-from xlalint.device.borders.known_packages import KNOWN, Logger
+from xlalint.device.borders.known_packages import KNOWN, Logger, known_by_form
 from xlalint.device.stubs.objects import Absent
 from xlalint.slicing.definitions import NEEDS
 
@@ -165,7 +165,9 @@ def known(name: str) -> Any:
     """What stands in for a name of a package that is not installed."""
     if name in KNOWN:
         return KNOWN[name]
-    return _Package(name) if any(each.startswith(f"{name}.") for each in KNOWN) else Absent(name)
+    if any(each.startswith(f"{name}.") for each in KNOWN):
+        return _Package(name)
+    return known_by_form(name) or Absent(name)
 
 
 class _Alias(Loader):

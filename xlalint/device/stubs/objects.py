@@ -20,14 +20,18 @@ class Absent(Valueless):
     def __repr__(self) -> str:
         return f"`{self.__name}`"
 
+    def __format__(self, _: str) -> str:
+        """Reports say that it is not there, in whatever form they want numbers."""
+        return repr(self)
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         return Absent(f"{self.__name}.{name}", why=self.__why)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        # As a decorator it leaves what it decorates as it is.
-        if len(args) == 1 and not kwargs and (isinstance(args[0], type) or hasattr(args[0], "__code__")):
+        # As a decorator it leaves what it decorates as it is; a type of numbers is an argument.
+        if len(args) == 1 and not kwargs and (_is_class(args[0]) or hasattr(args[0], "__code__")):
             return args[0]
         return Absent(f"{self.__name}()", *args, why=self.__why)
 
@@ -58,6 +62,10 @@ class Absent(Valueless):
     __bool__ = __len__ = __getitem__ = __add__ = __radd__ = __mul__ = __rmul__ = _refuse
     __sub__ = __rsub__ = __truediv__ = __float__ = __int__ = __lt__ = __gt__ = __contains__ = _refuse
     __index__ = __torch_function__ = _refuse
+
+
+def _is_class(value: Any) -> bool:
+    return isinstance(value, type) and value.__module__ not in ("builtins", "numpy")
 
 
 def of_class(value: Any, name: str) -> Any:
