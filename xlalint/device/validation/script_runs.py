@@ -315,9 +315,9 @@ def _next(log: Log) -> Adaptation | None:
     return msgspec.structs.replace(log.adaptation, omitted=(*log.adaptation.omitted, log.failed))
 
 
-def _extent(log: Log) -> tuple[int, int]:
-    """How far a program came: at how many places, in how many steps."""
-    return sum(map(bool, log.reached)), log.steps
+def _extent(log: Log) -> tuple[int, int, bool]:
+    """How far a program came: to how many places, in how many steps, whether to its end."""
+    return sum(map(bool, log.reached)), log.steps, not log.ended
 
 
 def _taken_on(log: Log | None, known: Adaptation) -> Adaptation:
