@@ -35,6 +35,7 @@ from xlalint.facts.kinds import SignKind
 from xlalint.facts.libraries.installed.followed_calls import follow_made
 from xlalint.facts.libraries.python.containers import call_mapping
 from xlalint.facts.libraries.torch import modules
+from xlalint.facts.libraries.torch.tensorless_classes import registers_no_tensor
 from xlalint.facts.operations import members
 from xlalint.facts.operations.placement import lies_on_host
 from xlalint.facts.state.call import Call
@@ -55,7 +56,7 @@ def call_module_method(frame: Frame, receiver: Module | Instance | Struct, call:
     if call.name in MODULE_RESULTS:
         return held_by(receiver, MODULE_RESULTS[call.name])
     if call.name == "cuda":
-        if type(receiver) is not Module or not modules.holds_no_tensors(receiver):
+        if not holds_no_tensors(frame, receiver):
             note_cuda(frame, call.node)
         return receiver
     if call.name in ("to", "cpu", "float", "half", "double", "bfloat16", "requires_grad_", "apply", "type"):
@@ -70,6 +71,12 @@ def call_module_method(frame: Frame, receiver: Module | Instance | Struct, call:
     if call.name == "no_sync":
         return OBJECT
     return None
+
+
+def holds_no_tensors(frame: Frame, receiver: Module | Instance | Struct) -> bool:
+    if isinstance(receiver, Module):
+        return modules.holds_no_tensors(receiver)
+    return registers_no_tensor(receiver.ir, frame.engine.program)
 
 
 def generates_tokens(frame: Frame, call: Call) -> bool:

@@ -105,10 +105,13 @@ def held_weights(last: str, call: Call) -> Value | None:
 def holds_no_tensors(module: Module) -> bool:
     """Whether to move a module moves nothing: ``torch.nn.CrossEntropyLoss().cuda()`` raises without a GPU no more than
     with one."""
-    last = module.name.rpartition(".")[2]
-    return module.name.startswith("torch.nn.") and (
-        (last in COMPARING and module.elements is None) or last.rstrip("123d") in PLAIN
-    )
+    return is_tensorless(module.name) and (module.name.rpartition(".")[2] not in COMPARING or module.elements is None)
+
+
+def is_tensorless(name: str) -> bool:
+    """Whether a class of torch, by its dotted name, holds no tensor but those that it is given."""
+    last = name.rpartition(".")[2]
+    return name.startswith("torch.nn.") and (last in COMPARING or last.rstrip("123d") in PLAIN)
 
 
 def parametrized(frame: Frame, call: Call) -> Value:
