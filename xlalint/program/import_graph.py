@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
 from xlalint.program.link import above, beneath, dotted_name, import_roots, relative, source_roots
+from xlalint.program.package_scripts import inner_folders
 from xlalint.sources.dependents import File
 
 
@@ -25,6 +26,11 @@ class ModulePaths:
         if below != name:
             return self.beside(below, above(root, len(name) - len(below)))
         return self._paths.get((root, name)) or self._paths.get((root, name.rpartition(".")[0]))
+
+    def within(self, name: str, path: str) -> str | None:
+        """The same of a name that stands in the folder of a script within a package."""
+        found = (self.beside(name, folder) for folder in inner_folders(path, self.roots[path]))
+        return next((one for one in found if one is not None), None)
 
     def beside(self, name: str, folder: str) -> str | None:
         """The same of a name that leads above the folder that a file's imports start from."""
@@ -63,7 +69,9 @@ class ImportGraph:
         roots = (modules.roots[path], *modules.all_roots)
         for name in self.names(path):
             targets = (modules.target(name, root) for root in roots)
-            found = next((target for target in targets if target not in (None, path)), None)
+            found = next((target for target in targets if target not in (None, path)), None) or modules.within(
+                name, path
+            )
             if found is not None:
                 yield found
 

@@ -14,6 +14,7 @@ from typing import Protocol, TypeAlias
 import msgspec
 
 from xlalint.program import ir
+from xlalint.program.package_scripts import imports_from, inner_folders
 from xlalint.sources import observed
 
 EXTERNAL = frozenset(sys.stdlib_module_names) | frozenset(
@@ -172,6 +173,7 @@ class Program:
         self.called = called
         self._modules: dict[str, ir.ModuleIR | None] = {}
         self._found: dict[tuple[tuple[str, str], str], ir.ModuleIR | None] = {}
+        self._beside: dict[tuple[str, str], ir.ModuleIR | None] = {}
         self._resolved: dict[tuple[str, str], Symbol | None] = {}
         self._mro: dict[ir.ClassIR, tuple[Base, ...]] = {}
         self._methods: dict[tuple[ir.ClassIR, str], ir.FunctionIR | None] = {}
@@ -212,7 +214,20 @@ class Program:
         if found is not None and found.path == importer:
             # ``from model import Net`` in ``tools/model.py`` means what lies beside ``tools``.
             return self._search(dotted, starts, importer) or found
-        return found
+        return found if found is not None or dotted[0] == "." else self._find_beside(dotted, importer, starts[1])
+
+    def _find_beside(self, dotted: str, importer: str, root: str) -> ir.ModuleIR | None:
+        """What a script within a package means by the name of a file that stands in its folder."""
+        key = (importer, dotted)
+        if key not in self._beside:
+            self._beside[key] = None
+            module = self.module(importer)
+            package = dotted_name(importer, root)[0].partition(".")[0]
+            if module is not None and os.path.basename(root) not in INSTALLED and not imports_from(package, module):
+                base = dotted.replace(".", os.sep)
+                found = (self._search_in(folder, base, importer) for folder in inner_folders(importer, root))
+                self._beside[key] = next((one for one in found if one is not None), None)
+        return self._beside[key]
 
     def _search(self, dotted: str, starts: tuple[str, str], but: str = "") -> ir.ModuleIR | None:
         """A name that starts with dots leads so many folders above the root; ``but`` is a file that is not meant."""
@@ -225,10 +240,16 @@ class Program:
             # Among installed packages only the linted ones are read: the others are libraries.
             if os.path.basename(folder) in INSTALLED and head not in self.packages:
                 continue
-            for candidate in (f"{base}.py", os.path.join(base, "__init__.py")):
-                path = os.path.join(folder, candidate)
-                if path != but and observed.is_file(path):
-                    return self.module(path)
+            found = self._search_in(folder, base, but)
+            if found is not None:
+                return found
+        return None
+
+    def _search_in(self, folder: str, base: str, but: str) -> ir.ModuleIR | None:
+        for candidate in (f"{base}.py", os.path.join(base, "__init__.py")):
+            path = os.path.join(folder, candidate)
+            if path != but and observed.is_file(path):
+                return self.module(path)
         return None
 
     def resolve(self, path: str, name: str) -> Symbol | None:

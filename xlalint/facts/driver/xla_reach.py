@@ -40,7 +40,7 @@ def files_with_xla(indexes: Sequence[Index], paths: Iterable[str]) -> frozenset[
         path = pending.pop()
         root = modules.roots.get(path, "")
         for name in imports.get(path, ()):
-            target = modules.target(name, root)
+            target = modules.target(name, root) or (modules.within(name, path) if root else None)
             if target is not None and target not in spreading:
                 spreading.add(target)
                 pending.append(target)
