@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xlalint.facts.detectors.models_of_turns import is_made_in_turn
 from xlalint.facts.domain.known_names import MODEL_NAMES
 from xlalint.facts.domain.values import FALSE, NONE
 from xlalint.facts.events import Effect
@@ -28,8 +29,18 @@ def switch_mode(frame: Frame, call: Call, certainty: int = 2) -> None:
     mode = "eval" if call.name == "eval" or (is_chosen_here and FALSE in call.arguments) else "train"
     if is_chosen_here or model != ANY:
         frame.sign(SignKind(mode), call.node.at, model)
-    if is_chosen_here:
+    if is_chosen_here and not is_of_turn(frame, holder, call.node):
         frame.emit(Effect.MODE_SWITCH, call.node.at, NONE, mode, holder, certainty=certainty, detail=model)
+
+
+def is_of_turn(frame: Frame, holder: ir.Expr | None, node: ir.Call) -> bool:
+    """Whether a model is made anew where its mode is set: no later turn or call sets the other mode of it."""
+    holder = unmoved(holder)
+    return (
+        type(holder) is ir.Name
+        and holder.name in frame.origins
+        and is_made_in_turn(frame.function, holder.name, node, frame.engine.program)
+    )
 
 
 def model_name(frame: Frame, node: ir.Expr | None) -> str:
