@@ -10,7 +10,7 @@ from xlalint.facts.domain.known_names import is_module_base
 from xlalint.facts.operations.placement import MOVING
 from xlalint.program import ir
 from xlalint.program.link import External, Program
-from xlalint.program.traversal import blocks_of, names_in, statements_in, walk
+from xlalint.program.traversal import blocks_of, called_name, names_in, receiver_node, statements_in, walk
 
 SAME = MOVING | {"train", "eval", "float", "half"}
 """Methods that give the module that they are called on."""
@@ -65,12 +65,18 @@ def bound_names(target: ir.Expr) -> list[str]:
     return bound_names(target.value) if type(target) is ir.Starred else []
 
 
+def same_module(value: ir.Expr) -> ir.Expr | None:
+    """``net`` in ``net.to(device)``."""
+    return receiver_node(value) if type(value) is ir.Call and called_name(value) in SAME else None
+
+
 def makes_module(value: ir.Expr, path: str, program: Program, depth: int = 0) -> bool:
     """Whether an expression makes a module, by calling its class or a function that does nothing else."""
     if type(value) is not ir.Call or depth > DEEPEST:
         return False
-    if type(value.function) is ir.Attribute and value.function.name in SAME:
-        return makes_module(value.function.value, path, program, depth)
+    receiver = same_module(value)
+    if receiver is not None:
+        return makes_module(receiver, path, program, depth)
     symbol = program.expression_symbol(value.function, path)
     if isinstance(symbol, ir.ClassIR):
         return any(map(is_module_base, program.external_bases(symbol)))
@@ -86,6 +92,8 @@ def gives_new_module(function: ir.FunctionIR, program: Program, depth: int) -> b
 
 
 def gives_new(value: ir.Expr, function: ir.FunctionIR, program: Program, depth: int) -> bool:
+    while (receiver := same_module(value)) is not None:
+        value = receiver
     if type(value) is not ir.Name:
         return makes_module(value, function.module, program, depth)
     made = [one for one in bound(function.body, value.name) if one is None or value.name not in names_in(one)]
