@@ -48,6 +48,7 @@ FOR_ANOTHER_DEVICE = """
     self.state.distributed_type == DistributedType.MEGATRON_LM | x.dtype == torch.float16
     self.args.use_cuda | self.args.use_gpu | self.args.using_cuda | self.args.using_gpu | self.args.on_cuda
     self.args.on_gpu | self.args.has_cuda | self.args.has_gpu | self.args.with_cuda | self.args.enable_cuda
+    self.args.n_gpu>1 | self.args.n_gpus>1 | self.args.ngpu>1 | self.args.ngpus>1
 """
 FOR_A_TRACER = """
     torch.jit.is_scripting() | torch.jit.is_tracing() | torch._C._get_tracing_state() | torch.onnx.is_in_onnx_export()

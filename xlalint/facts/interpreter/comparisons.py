@@ -13,6 +13,7 @@ from xlalint.facts.domain.values import (
     TRUE,
     UNKNOWN,
     XLA_DEVICE,
+    Bound,
     Class,
     Function,
     Host,
@@ -55,6 +56,8 @@ def evaluate_compare(frame: Frame, node: ir.Compare) -> Value:
                 settled = settled_by_kind(node.left, operator, operand)
             if settled is None:
                 settled = named_kind(node.left, left, operator, operand, right)
+        elif operator in ORDERS and not chained:
+            settled = settled_by_count(node.left, left, operator, right)
         result = compare(frame, node, operator, left, right) if settled is None else constant(settled)
         if chained and read_as_truth(result):
             frame.emit(Effect.BOOLEAN_OPERATOR, node.at, result, "chained comparison", tested_operand(frame, node))
@@ -126,6 +129,21 @@ def settled_by_kind(node: ir.Expr, operator: str, right: ir.Expr) -> bool | None
     if None in outcomes:
         return None
     return (True in outcomes) == (operator in ("eq", "in"))
+
+
+def settled_by_count(node: ir.Expr, left: Value, operator: str, right: Value) -> bool | None:
+    """``args.n_gpu > 1``, of a number that nothing else tells: by the name of what is counted."""
+    if left is not UNKNOWN and type(left) is not Bound and (type(left) is not Host or left.known):
+        return None
+    if type(right) is not Host or not right.known or (operator, right.constant) not in MORE_THAN_ONE:
+        return None
+    outcome = guards().compares.get(f"{last_name(node).lower()}>1")
+    return None if outcome is None else outcome == MORE_THAN_ONE[operator, right.constant]
+
+
+ORDERS = frozenset({"gt", "ge", "lt", "le"})
+MORE_THAN_ONE = {("gt", 1): True, ("ge", 2): True, ("le", 1): False, ("lt", 2): False}
+"""Comparisons that ask whether there is more than one, and those that ask whether there is not."""
 
 
 def compare(frame: Frame, node: ir.Compare, operator: str, a: Value, b: Value) -> Value:
