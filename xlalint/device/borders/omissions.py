@@ -43,7 +43,7 @@ def omission(error: BaseException, owned: Callable[[str], bool], places: Sequenc
     path, line = inmost.tb_frame.f_code.co_filename, inmost.tb_lineno
     tree = _parsed(path)
     node = None if tree is None else _statement(tree, line)
-    if node is None or _holds(node, path, places) or _replaced(node, 0) is None or _is_needed(node):
+    if node is None or _holds(node, path, places) or _stand_in_of(node, 0) is None or _is_needed(node):
         return None
     if isinstance(error, (RuntimeError, SystemExit)) and own[-1] < len(frames) - 1:
         # Tensors do not fit, or a command line is refused.
@@ -67,7 +67,7 @@ class Omissions:
         found: dict[int, ast.stmt] = {}
         for number, each in wanted.items():
             node = _statement(module, each.line)
-            replaced = None if node is None else _replaced(node, number)
+            replaced = None if node is None else _stand_in_of(node, number)
             if node is not None and replaced is not None:
                 found[id(node)] = ast.copy_location(replaced, node)
         return [_Replacement(found).visit(each) for each in module.body] if found else module.body
@@ -131,7 +131,7 @@ def _is_needed(node: ast.stmt) -> bool:
     return any(getattr(each.func, "attr", None) in _COMPUTED for each in calls)
 
 
-def _replaced(node: ast.stmt, number: int) -> ast.stmt | None:
+def _stand_in_of(node: ast.stmt, number: int) -> ast.stmt | None:
     """What stands for a statement that is left out: the names that it binds have no value, no arm is entered."""
 
     def told(*instead: ast.expr) -> ast.Call:
