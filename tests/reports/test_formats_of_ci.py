@@ -102,7 +102,8 @@ def test_json_is_as_its_readers_say(
     format: str, schema: Any, report: Report, clean: Report, context: ReportContext
 ) -> None:
     for one in (report, clean):
-        Draft7Validator(schema).validate(json.loads(render(one, format, context=context)))
+        document = json.loads(render(one, format, context=context))
+        assert [error.message for error in Draft7Validator(schema).iter_errors(document)] == []
 
 
 def test_gitlab_issues(report: Report, clean: Report, context: ReportContext) -> None:
@@ -160,7 +161,10 @@ def test_a_clean_junit_file_has_a_test_that_passes(clean: Report, context: Repor
 
 def test_junit_is_xml_whatever_is_in_a_message(one_finding: Make) -> None:
     report, context = one_finding("x", Position(1, 1, 1, 2), path="a\x1b\udce9&<.py", message="\x00<&\u202e]]>")
-    ET.fromstring(render(report, "junit", context=context).encode())
+    (case,) = ET.fromstring(render(report, "junit", context=context).encode()).iter("testcase")
+    assert (case.attrib["file"].startswith("a"), case.attrib["file"].endswith("&<.py")) == (True, True)
+    assert "<&" in case[0].attrib["message"]
+    assert "\x00" not in case[0].attrib["message"]
 
 
 def test_a_summary_in_markdown(report: Report, clean: Report, context: ReportContext) -> None:
